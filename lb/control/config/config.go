@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// MaxLimit is the largest connection or queue limit that can be set. Limits
+// are counted in tokens, and 2^40 of them stand for "no limit".
+const MaxLimit = 1<<40 - 1
+
 // Config is everything a user can set. Parse makes it, and has validated it:
 // names resolve, limits are not negative, addresses are unique.
 type Config struct {
@@ -21,6 +25,9 @@ type Config struct {
 	AccessLog      string        // a file's path, "stderr" or "off"
 	DrainTime      time.Duration // after SIGTERM, until the rest is cut
 	Demo           bool          // built-in demo servers, for a first look
+
+	FlagFile string   // where -flagfile was read from, to read it again; "" none
+	Warnings []string // valid, but probably not what was meant; one line each
 }
 
 // Virtual is a virtual server: an address that clients connect to.
@@ -85,3 +92,14 @@ const (
 	Disabled              // takes persisted clients only
 	Offline               // takes nobody
 )
+
+var (
+	refuseWords = []string{"reset", "close", "http-503"}
+	stateWords  = []string{"enabled", "disabled", "offline"}
+)
+
+// String gives the word the refuse key takes.
+func (r Refuse) String() string { return refuseWords[r] }
+
+// String gives the word the state key takes.
+func (s State) String() string { return stateWords[s] }

@@ -1,0 +1,168 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// key is one thing that can be set on a T: an object, or the Config itself.
+type key[T any] struct {
+	name string
+	form string // how a value looks, for the help
+	def  string // set before anything the user gave; "" none
+	zero string // what 0 means; "" when it means zero
+	help string
+
+	required bool
+	fixed    bool // says which object this is: not to be changed later
+	bare     bool // a flag that may stand without a value
+
+	set func(*T, string) error // the error says what is allowed
+	get func(*T) string
+}
+
+// fix marks a key as one that says which object this is.
+func fix[T any](k key[T], required bool) key[T] {
+	k.fixed, k.required = true, required
+	return k
+}
+
+// limitKey is a number of connections or waiters, 0 by default.
+func limitKey[T any](name, zero, help string, field func(*T) *int64) key[T] {
+	r := counts{max: MaxLimit, zero: zero}
+	return key[T]{
+		name: name, form: "N", def: "0", zero: r.zero, help: help,
+		set: func(t *T, s string) (err error) { return assign(field(t), s, r.parse) },
+		get: func(t *T) string { return strconv.FormatInt(*field(t), 10) },
+	}
+}
+
+// countKey is a small number.
+func countKey[T any](name, def, help string, r counts, field func(*T) *int) key[T] {
+	return key[T]{
+		name: name, form: "N", def: def, zero: r.zero, help: help,
+		set: func(t *T, s string) error {
+			return assign(field(t), s, func(s string) (int, error) {
+				n, err := r.parse(s)
+				return int(n), err
+			})
+		},
+		get: func(t *T) string { return strconv.Itoa(*field(t)) },
+	}
+}
+
+func timeKey[T any](name, def, help string, r times, field func(*T) *time.Duration) key[T] {
+	return key[T]{
+		name: name, form: "TIME", def: def, zero: r.zero, help: help,
+		set: func(t *T, s string) error { return assign(field(t), s, r.parse) },
+		get: func(t *T) string { return formatTime(*field(t)) },
+	}
+}
+
+// choiceKey is one of some words, numbered from 0; the first is the default.
+func choiceKey[T any, E ~uint8](name, help string, words []string, field func(*T) *E) key[T] {
+	return key[T]{
+		name: name, form: bars(words), def: words[0], help: help,
+		set: func(t *T, s string) error {
+			i := slices.Index(words, s)
+			if i < 0 {
+				return notAllowed(bars(words))
+			}
+			*field(t) = E(i)
+			return nil
+		},
+		get: func(t *T) string { return words[*field(t)] },
+	}
+}
+
+// boolKey is a choice of two words that mean true and false.
+func boolKey[T any](name, def, yes, no, help string, field func(*T) *bool) key[T] {
+	return key[T]{
+		name: name, form: yes + "|" + no, def: def, help: help,
+		set: func(t *T, s string) error {
+			if s != yes && s != no {
+				return notAllowed(yes + "|" + no)
+			}
+			*field(t) = s == yes
+			return nil
+		},
+		get: func(t *T) string {
+			if *field(t) {
+				return yes
+			}
+			return no
+		},
+	}
+}
+
+// onlyKey has one value so far. It is there for people to write down what
+// they rely on.
+func onlyKey[T any](name, value, help string) key[T] {
+	return key[T]{
+		name: name, form: value, def: value, help: help,
+		set: func(_ *T, s string) error {
+			if s != value {
+				return notAllowed(value)
+			}
+			return nil
+		},
+		get: func(*T) string { return value },
+	}
+}
+
+// textKey is a value with a parser of its own that is kept as text.
+func textKey[T any](name, form, def, help string, parse func(string) (string, error), field func(*T) *string) key[T] {
+	return key[T]{
+		name: name, form: form, def: def, help: help,
+		set: func(t *T, s string) error { return assign(field(t), s, parse) },
+		get: func(t *T) string { return *field(t) },
+	}
+}
+
+// poolKey names another object. Which one is settled when all are known, so
+// only the form is checked here, and there is no text to get.
+func poolKey[T any](help string) key[T] {
+	return key[T]{
+		name: "pool", form: "NAME", help: help, fixed: true,
+		set: func(_ *T, s string) error { _, err := parseName(s); return err },
+	}
+}
+
+// assign leaves the field alone if the value is mistaken.
+func assign[V any](field *V, s string, parse func(string) (V, error)) error {
+	v, err := parse(s)
+	if err == nil {
+		*field = v
+	}
+	return err
+}
+
+func find[T any](keys []key[T], name string) *key[T] {
+	for i := range keys {
+		if keys[i].name == name {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+func names[T any](keys []key[T]) (s []string) {
+	for _, k := range keys {
+		s = append(s, k.name)
+	}
+	return s
+}
+
+// setDefaults panics on a default that is not allowed: the table is wrong.
+func setDefaults[T any](keys []key[T], t *T) {
+	for _, k := range keys {
+		if k.def == "" {
+			continue
+		}
+		if err := k.set(t, k.def); err != nil {
+			panic(fmt.Sprintf("config: default %s=%q: %v", k.name, k.def, err))
+		}
+	}
+}

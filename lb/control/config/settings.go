@@ -1,0 +1,62 @@
+package config
+
+import (
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+)
+
+// settingKeys is what can be set once, for the whole program.
+var settingKeys = []key[Config]{
+	textKey("admin", "ADDR", "", "where the admin API listens: unix:PATH, IP:PORT or off (default "+
+		"unix:/run/penstock/admin.sock for root, else $XDG_RUNTIME_DIR/penstock/admin.sock, else off)",
+		parseAdmin, func(c *Config) *string { return &c.Admin }),
+	countKey("loops", "0", "event loops", counts{max: 1024, zero: "one a core"},
+		func(c *Config) *int { return &c.Loops }),
+	countKey("max-connections", "0", "clients at once", counts{max: math.MaxInt32, zero: "what RLIMIT_NOFILE allows"},
+		func(c *Config) *int { return &c.MaxConnections }),
+	levelKey,
+	textKey("log-format", "text|json", "text", "how log lines look", parseFormat,
+		func(c *Config) *string { return &c.LogFormat }),
+	textKey("access-log", "FILE|stderr|off", "off", "one line for each connection", parsePath,
+		func(c *Config) *string { return &c.AccessLog }),
+	timeKey("drain-time", "30s", "after SIGTERM, time for what is connected to end", times{zero: "cut at once"},
+		func(c *Config) *time.Duration { return &c.DrainTime }),
+	demoKey(),
+}
+
+var levelWords = []string{"debug", "info", "warn", "error"}
+
+var levelKey = key[Config]{
+	name: "log-level", form: bars(levelWords), def: "info", help: "the least that is logged",
+	set: func(c *Config, s string) error {
+		var l slog.Level
+		// UnmarshalText also takes "INFO" and "info+2".
+		if l.UnmarshalText([]byte(s)) != nil || formatLevel(l) != s {
+			return notAllowed(bars(levelWords))
+		}
+		c.LogLevel = l
+		return nil
+	},
+	get: func(c *Config) string { return formatLevel(c.LogLevel) },
+}
+
+// formatLevel also shows levels between the four words, as "info+2".
+func formatLevel(l slog.Level) string { return strings.ToLower(l.String()) }
+
+func parseFormat(s string) (string, error) {
+	if s != "text" && s != "json" {
+		return "", notAllowed("text|json")
+	}
+	return s, nil
+}
+
+func demoKey() key[Config] {
+	k := boolKey("demo", "false", "true", "false",
+		"built-in servers "+demoMembers[0]+" and "+demoMembers[1]+", if no -member is given, and -listen "+demoListen+
+			", if no -listen or -virtual is: for a first look",
+		func(c *Config) *bool { return &c.Demo })
+	k.bare = true
+	return k
+}

@@ -1,0 +1,259 @@
+package dispatch
+
+import (
+	"penstock/lb/queue"
+	"penstock/lb/ring"
+)
+
+// pass is one turn of a home, run by who has the baton.
+type pass struct {
+	*home
+	loop   *Loop
+	now    Tick
+	budget int
+}
+
+// pass does all there is to do, or as much as the budget allows; more says
+// that something is left.
+func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
+	p := pass{home: h, loop: l, now: now, budget: passBudget}
+	p.drain()
+	if bits&capacity != 0 {
+		p.unblock()
+	}
+	if bits&sweep != 0 || h.flags.Load()&flagStrict != 0 {
+		p.sweepAll()
+	}
+	p.trimAll()
+	for {
+		p.serve()
+		if p.raiseFlags() {
+			p.sweepAll() // after the flags: see the package comment
+			p.unblock()
+		} else if !p.lowerFlags() || !p.drain() {
+			break
+		}
+		if p.budget <= 0 {
+			break
+		}
+	}
+	p.finish()
+	return p.budget <= 0
+}
+
+// drain takes over what came through the rings. True if there was anything.
+func (p *pass) drain() (any bool) {
+	for _, v := range p.virtuals {
+		for i := range v.fresh {
+			any = p.drainRing(&v.fresh[i], false) || any
+		}
+	}
+	for i := range p.returned {
+		any = p.drainRing(&p.returned[i], true) || any
+	}
+	return any
+}
+
+func (p *pass) drainRing(r *ring.Ring[queue.Entry], back bool) (any bool) {
+	for p.budget > 0 {
+		e := r.Peek()
+		if e == nil {
+			break
+		}
+		p.budget--
+		any = true
+		if p.alive(e) {
+			p.enqueue(*e, back)
+		}
+		r.Drop()
+	}
+	return any
+}
+
+func (p *pass) alive(e *queue.Entry) bool {
+	return p.d.loops[e.Loop].table.alive(e.Slot, e.Gen)
+}
+
+// enqueue puts a waiter into the queue of those who want the same.
+func (p *pass) enqueue(e queue.Entry, back bool) {
+	g := p.groupOf(&e)
+	if back {
+		g.queue.PushBack(e)
+		// Not one of the others: it may be older than the blocked head, but
+		// it wants the same, so what blocks the head blocks it too.
+	} else {
+		g.queue.Push(e)
+	}
+	p.entries++
+	if !g.listed {
+		g.listed, g.blocked = true, false
+		p.active = append(p.active, g)
+	}
+}
+
+func (p *pass) groupOf(e *queue.Entry) *group {
+	v := p.d.virtuals[e.Virtual]
+	if e.Sticky == 0 && e.Tried == 0 {
+		return v.free
+	}
+	key := groupKey{v.id, e.Sticky, e.Tried}
+	g := p.groups[key]
+	if g == nil {
+		g = p.d.newGroup(key)
+		p.groups[key] = g
+	}
+	return g
+}
+
+func (p *pass) unblock() {
+	for _, g := range p.active {
+		g.blocked = false
+	}
+}
+
+// sweepAll brings every free token into sight, and ends the strictness of
+// counters whose debt is paid.
+func (p *pass) sweepAll() {
+	strict := false
+	for _, c := range p.counters {
+		c.Sweep()
+		strict = c.Settle() || strict
+	}
+	if strict {
+		p.flags.Or(flagStrict)
+	} else if p.flags.Load()&flagStrict != 0 {
+		p.flags.And(^flagStrict)
+	}
+}
+
+// raiseFlags makes newcomers of pools with waiters park, and releasers look
+// here. True if a flag was not up before: then the shards must be swept once
+// more, for those who gave before they could see it.
+func (p *pass) raiseFlags() (raised bool) {
+	for _, g := range p.active {
+		if g.queue.Len() == 0 || g.virtual.pool.waiting.Load() {
+			continue
+		}
+		g.virtual.pool.waiting.Store(true)
+		p.flagged++
+		raised = true
+	}
+	if raised {
+		p.flags.Or(flagWaiting)
+	}
+	return raised
+}
+
+// lowerFlags lets newcomers of pools without waiters pass again. True if a
+// flag went down: then the rings must be looked at once more, for those who
+// parked because of it.
+func (p *pass) lowerFlags() (lowered bool) {
+	p.dropEmpty()
+	if p.flagged == 0 {
+		return false
+	}
+	for _, pl := range p.pools {
+		if pl.waiting.Load() && !p.anyWaits(pl) {
+			pl.waiting.Store(false)
+			p.flagged--
+			lowered = true
+		}
+	}
+	if p.flagged == 0 {
+		p.flags.And(^flagWaiting)
+	}
+	return lowered
+}
+
+func (p *pass) anyWaits(pl *pool) bool {
+	for _, g := range p.active {
+		if g.virtual.pool == pl {
+			return true
+		}
+	}
+	return false
+}
+
+// dropEmpty takes queues without entries off the list.
+func (p *pass) dropEmpty() {
+	kept := p.active[:0]
+	for _, g := range p.active {
+		if g.queue.Len() > 0 {
+			kept = append(kept, g)
+			continue
+		}
+		g.listed = false
+		if g != g.virtual.free {
+			delete(p.groups, g.key)
+		}
+	}
+	clear(p.active[len(kept):])
+	p.active = kept
+}
+
+// finish tidies up and publishes what others may look at.
+func (p *pass) finish() {
+	p.trimAll()
+	if live := p.live.Load(); int64(p.entries) > 2*live+1024 {
+		p.compact()
+	}
+	p.lowerFlags() // trimming may have emptied a queue; who parks meanwhile kicks
+	p.publish()
+}
+
+// compact drops the entries of waiters who left, wherever they stand. It
+// runs when they are more than half, so it costs each of them O(1).
+func (p *pass) compact() {
+	for _, g := range p.active {
+		p.entries -= g.queue.Compact(p.alive)
+	}
+}
+
+// publish tells each pool's oldest ticket, and when time alone will change
+// something: a wait runs out, or a member's pause is over.
+func (p *pass) publish() {
+	for _, pl := range p.pools {
+		pl.stats.head = 0
+	}
+	due := Tick(0)
+	for _, g := range p.active {
+		e := g.queue.Head()
+		if e == nil {
+			continue
+		}
+		pl := g.virtual.pool
+		if pl.stats.head == 0 || e.Since < pl.stats.head {
+			pl.stats.head = e.Since
+		}
+		at, _ := pl.deadline(Tick(e.Since))
+		due = sooner(due, at)
+		if pl.ailing.Load() > 0 {
+			due = sooner(due, pl.rested(p.now))
+		}
+	}
+	for _, pl := range p.pools {
+		pl.stats.Head.Store(pl.stats.head)
+	}
+	if due != Tick(p.due.Load()) {
+		p.due.Store(int64(due))
+		p.loop.arm(p.home, due)
+	}
+}
+
+// rested is when the next member's pause is over; 0 if none is in one.
+func (pl *pool) rested(now Tick) (at Tick) {
+	for _, m := range pl.members {
+		if h := m.health.Load(); h > int64(now) && h != probing {
+			at = sooner(at, Tick(h))
+		}
+	}
+	return at
+}
+
+// sooner returns the earlier of two ticks, of which 0 is never.
+func sooner(a, b Tick) Tick {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,198 @@
+package limit
+
+import "sync/atomic"
+
+const (
+	// None is the limit of a counter without a limit. It is a number like any
+	// other, so that a limit can be set and lifted with nothing to recount.
+	None int64 = 1 << 40
+
+	// maxLease bounds how many tokens lie idle in one shard.
+	maxLease = 1 << 20
+
+	// sharers is how many leases a loop's share of the limit is cut into: a
+	// counter with less than that many tokens a loop has no shards.
+	sharers = 8
+)
+
+// Counter is one limit: of a virtual server, a pool, a member or a node.
+// Made by New; methods may be called by any loop at any time, with the loop's
+// own number.
+type Counter struct {
+	word atomic.Int64 // free tokens; below zero, how many are to come back first
+	_    [56]byte
+
+	limit  atomic.Int64
+	lease  atomic.Int64 // most tokens in a shard; 0: no shards
+	strict atomic.Bool  // a debt is being paid: the shards are out of use
+	shards []shard
+}
+
+// shard is a loop's own free tokens, on a cache line of its own.
+type shard struct {
+	free atomic.Int64
+	_    [56]byte
+}
+
+// New makes a counter for the given number of loops. A limit of 0 is None.
+func New(limit int64, loops int) *Counter {
+	c := &Counter{shards: make([]shard, loops)}
+	limit = effective(limit)
+	c.word.Store(limit)
+	c.limit.Store(limit)
+	c.lease.Store(c.leaseFor(limit))
+	return c
+}
+
+func effective(limit int64) int64 {
+	if limit == 0 {
+		return None
+	}
+	return limit
+}
+
+func (c *Counter) leaseFor(limit int64) int64 {
+	return min(limit/int64(sharers*len(c.shards)), maxLease)
+}
+
+// Limit returns the limit in force; None if there is none.
+func (c *Counter) Limit() int64 { return c.limit.Load() }
+
+// Limited says whether there is a limit.
+func (c *Counter) Limited() bool { return c.Limit() != None }
+
+// Strict says whether the counter pays off a debt.
+func (c *Counter) Strict() bool { return c.strict.Load() }
+
+// Take takes a token for a newcomer on the loop. With lease it may take more
+// than one from the word and leave the rest in the shard; left then says that
+// it did, and the caller must look for waiters as after giving.
+func (c *Counter) Take(loop int, lease bool) (ok, left bool) {
+	if c.strict.Load() {
+		return c.TakeWord(), false
+	}
+	if c.takeShard(loop) {
+		return true, false
+	}
+	if !lease {
+		return c.TakeWord(), false
+	}
+	return c.takeLease(loop)
+}
+
+func (c *Counter) takeShard(loop int) bool {
+	s := &c.shards[loop].free
+	for {
+		n := s.Load()
+		if n <= 0 {
+			return false
+		}
+		if s.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+}
+
+// takeLease takes one token and up to a lease more, the fewer the less is
+// free, so that no shard hoards the last ones.
+func (c *Counter) takeLease(loop int) (ok, left bool) {
+	for {
+		w := c.word.Load()
+		if w <= 0 {
+			return false, false
+		}
+		more := min(c.lease.Load(), w/int64(sharers*len(c.shards)))
+		if !c.word.CompareAndSwap(w, w-1-more) {
+			continue
+		}
+		if more > 0 {
+			c.shards[loop].free.Add(more)
+		}
+		return true, more > 0
+	}
+}
+
+// TakeWord takes a token from the word alone: what the home may hand out.
+func (c *Counter) TakeWord() bool {
+	for {
+		w := c.word.Load()
+		if w <= 0 {
+			return false
+		}
+		if c.word.CompareAndSwap(w, w-1) {
+			return true
+		}
+	}
+}
+
+// Give gives a token back, to the word if toWord. sharded says that it went
+// to the shard, where a home sees it only after a Sweep.
+func (c *Counter) Give(loop int, toWord bool) (sharded bool) {
+	if toWord || c.strict.Load() {
+		c.word.Add(1)
+		return false
+	}
+	s := &c.shards[loop].free
+	if s.Load() >= c.lease.Load() {
+		c.word.Add(1)
+		return false
+	}
+	s.Add(1)
+	return true
+}
+
+// GiveWord undoes TakeWord.
+func (c *Counter) GiveWord() { c.word.Add(1) }
+
+// Sweep moves all tokens of the shards to the word. Only the home calls it,
+// or who changes the limit.
+func (c *Counter) Sweep() {
+	for i := range c.shards {
+		s := &c.shards[i].free
+		if s.Load() != 0 {
+			c.word.Add(s.Swap(0))
+		}
+	}
+}
+
+// Settle ends strictness if the debt is paid, and says whether it is still
+// strict. Called by the home after a Sweep.
+func (c *Counter) Settle() (strict bool) {
+	if !c.strict.Load() {
+		return false
+	}
+	if c.word.Load() < 0 {
+		return true
+	}
+	c.strict.Store(false)
+	return false
+}
+
+// Set changes the limit; 0 is None. Nothing in use is taken away: a limit
+// below what is in use leaves a debt, and lowered is true; the caller then
+// tells the home. One caller at a time.
+func (c *Counter) Set(limit int64, announce func()) (lowered bool) {
+	limit = effective(limit)
+	old := c.limit.Swap(limit)
+	c.lease.Store(c.leaseFor(limit))
+	if limit >= old {
+		c.word.Add(limit - old)
+		return false
+	}
+	// Strict first: from here on nobody hides a token in a shard unseen.
+	c.strict.Store(true)
+	announce()
+	c.word.Add(limit - old)
+	c.Sweep()
+	return true
+}
+
+// InUse returns the tokens in use. While tokens move it may be off by the
+// few that are on their way; at rest it is exact.
+func (c *Counter) InUse() int64 {
+	free := c.word.Load()
+	for i := range c.shards {
+		free += c.shards[i].free.Load()
+	}
+	return c.limit.Load() - free
+}

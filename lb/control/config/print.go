@@ -53,9 +53,10 @@ func (c *Config) printPool(b *bytes.Buffer, pool int) {
 	}
 	column(b, poolKeys, p, Setting{"effective queue depth", depth})
 	if len(p.Members) == 0 {
-		b.WriteString("  no members\n")
+		b.WriteString("\n  no members\n")
 		return
 	}
+	b.WriteString("\n")
 	rows(b, memberKeys, p.Members)
 }
 

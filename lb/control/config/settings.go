@@ -1,8 +1,8 @@
 package config
 
 import (
-	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,19 +31,14 @@ var levelWords = []string{"debug", "info", "warn", "error"}
 var levelKey = key[Config]{
 	name: "log-level", form: bars(levelWords), def: "info", help: "the least that is logged",
 	set: func(c *Config, s string) error {
-		var l slog.Level
-		// UnmarshalText also takes "INFO" and "info+2".
-		if l.UnmarshalText([]byte(s)) != nil || formatLevel(l) != s {
+		// UnmarshalText alone would also take "INFO" and "info+2".
+		if !slices.Contains(levelWords, s) {
 			return notAllowed(bars(levelWords))
 		}
-		c.LogLevel = l
-		return nil
+		return c.LogLevel.UnmarshalText([]byte(s))
 	},
-	get: func(c *Config) string { return formatLevel(c.LogLevel) },
+	get: func(c *Config) string { return strings.ToLower(c.LogLevel.String()) },
 }
-
-// formatLevel also shows levels between the four words, as "info+2".
-func formatLevel(l slog.Level) string { return strings.ToLower(l.String()) }
 
 func parseFormat(s string) (string, error) {
 	if s != "text" && s != "json" {

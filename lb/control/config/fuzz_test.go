@@ -1,0 +1,53 @@
+package config
+
+import (
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzFlags takes an argument a line.
+func FuzzFlags(f *testing.F) {
+	for _, tt := range mistakes {
+		f.Add(strings.Join(tt.args, "\n"))
+	}
+	f.Add("-demo")
+	f.Add("-virtual\nweb,listen=[::1]:80,refuse=http-503\n-pool\napp,queue-time-limit=1500\n-member\n10.0.0.1:80,pool=app")
+	f.Fuzz(func(t *testing.T, text string) {
+		args := strings.Split(text, "\n")
+		checkRoundTrip(t, args, testEnv(map[string]string{"f": text}))
+	})
+}
+
+// FuzzFlagfile takes the text of a flag file.
+func FuzzFlagfile(f *testing.F) {
+	f.Add("# a story\n\nlisten :80\r\n-member 10.0.0.1:80,connection-limit=5 # one\n--loops=3\n")
+	f.Add("virtual web,listen=:80,pool=web\npool web,queue-depth-cap=none\nnode 10.0.0.9\n")
+	f.Add("demo\ndemo false\n=\n-\n--\n- x\n#\n #\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		checkRoundTrip(t, []string{"-flagfile", "f"}, testEnv(map[string]string{"f": text}))
+	})
+}
+
+// checkRoundTrip: what parses can be shown, and its Flags parse to the same.
+func checkRoundTrip(t *testing.T, args []string, env Env) {
+	c, err := Parse(args, env)
+	if err != nil {
+		if m, ok := err.(Mistakes); ok && (len(m) == 0 || strings.Count(m.Error(), "\n") != len(m)-1) {
+			t.Fatalf("mistakes %q: want one line for each", m)
+		}
+		return
+	}
+	if err := Print(io.Discard, c); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(c.Flags(), Env{})
+	if err != nil {
+		t.Fatalf("%q: %v", c.Flags(), err)
+	}
+	c.FlagFile = ""
+	if !reflect.DeepEqual(c, again) {
+		t.Fatalf("%q:\ngot  %+v\nwant %+v", c.Flags(), again, c)
+	}
+}

@@ -1,0 +1,160 @@
+package config
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// testEnv has the files it is given, and root's defaults.
+func testEnv(files map[string]string) Env {
+	return Env{ReadFile: func(name string) ([]byte, error) {
+		text, ok := files[name]
+		if !ok {
+			return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
+		}
+		return []byte(text), nil
+	}}
+}
+
+func mustParse(t *testing.T, args ...string) *Config {
+	t.Helper()
+	c, err := Parse(args, testEnv(nil))
+	if err != nil {
+		t.Fatalf("Parse(%q): %v", args, err)
+	}
+	return c
+}
+
+func TestShorthand(t *testing.T) {
+	c := mustParse(t, "-listen", ":8080", "--member=10.0.0.1:80,connection-limit=100", "-member", "[::1]:80")
+	v := c.Virtuals[0]
+	if v.Name != "default" || !v.Dual || v.Listen.Port() != 8080 || v.Listen.Addr().IsValid() || v.Pool != 0 {
+		t.Errorf("virtual %+v", v)
+	}
+	p := c.Pools[0]
+	if p.Name != "default" || !p.Queue || !p.DepthCapMembers || p.QueueTime != 10*time.Second || p.ReselectTries != 3 {
+		t.Errorf("pool %+v", p)
+	}
+	if m := p.Members[1]; m.Address != netip.MustParseAddrPort("[::1]:80") || c.Nodes[m.Node].Address != m.Address.Addr() {
+		t.Errorf("member %+v, nodes %+v", m, c.Nodes)
+	}
+	if c.Admin != "unix:/run/penstock/admin.sock" || c.DrainTime != 30*time.Second {
+		t.Errorf("settings %+v", c)
+	}
+}
+
+// A node is one address, however it was written, in all pools.
+func TestNodeShared(t *testing.T) {
+	c := mustParse(t, "-listen", ":1", "-pool", "b", "-node", "10.0.0.1,connection-limit=7",
+		"-member", "10.0.0.1:80", "-member", "[::ffff:10.0.0.1]:80,pool=b")
+	if len(c.Nodes) != 1 || c.Nodes[0].ConnectionLimit != 7 {
+		t.Errorf("nodes %+v, want the given one only", c.Nodes)
+	}
+}
+
+func TestOnlyPoolIsImplied(t *testing.T) {
+	c := mustParse(t, "-virtual", "web,listen=:80", "-pool", "app")
+	if c.Virtuals[0].Pool != 0 || c.Pools[0].Name != "app" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestAdminDefault(t *testing.T) {
+	long := "/" + strings.Repeat("x", 100)
+	for _, tt := range []struct {
+		env  Env
+		want string
+	}{
+		{Env{}, "unix:/run/penstock/admin.sock"},
+		{Env{UID: 1, RuntimeDir: "/run/user/1"}, "unix:/run/user/1/penstock/admin.sock"},
+		{Env{UID: 1}, "off"},
+		{Env{UID: 1, RuntimeDir: "relative"}, "off"},
+		{Env{UID: 1, RuntimeDir: long}, "off"}, // no socket can have this path
+	} {
+		if got := tt.env.admin(); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.env, got, tt.want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, h := range []string{"-h", "--help", "-help"} {
+		if _, err := Parse([]string{"-loops", "x", h}, Env{}); !errors.Is(err, ErrHelp) {
+			t.Errorf("%s: %v, want ErrHelp", h, err)
+		}
+	}
+}
+
+// The command line wins over the file, object by object of both are kept.
+func TestFlagFile(t *testing.T) {
+	env := testEnv(map[string]string{"f": "# a story\n" +
+		"-loops=2\r\n\n" +
+		"log-level warn # quiet\n" +
+		"--listen :80\n" +
+		"member\t10.0.0.1:80,connection-limit=1\n" +
+		"access-log /var/log/a#b\n" +
+		"demo"})
+	c, err := Parse([]string{"-member", "10.0.0.2:80", "-flagfile", "f", "-loops", "3", "-listen=:81"}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Loops != 3 || c.LogLevel != 4 || c.AccessLog != "/var/log/a#b" || !c.Demo || c.FlagFile != "f" {
+		t.Errorf("settings %+v", c)
+	}
+	if len(c.Virtuals) != 1 || c.Virtuals[0].Listen.Port() != 81 || len(c.Pools[0].Members) != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestReadFileIsBounded(t *testing.T) {
+	if _, err := OS().ReadFile("/dev/zero"); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("err %v, want one about the size", err)
+	}
+}
+
+func TestSet(t *testing.T) {
+	p := mustParse(t, "-listen", ":1").Pools[0]
+	if err := p.Set("queue-time-limit", "1500"); err != nil || p.QueueTime != 1500*time.Millisecond {
+		t.Errorf("%v, %v", p.QueueTime, err)
+	}
+	before := p.Settings()
+	for _, tt := range [][3]string{
+		{"name", "x", `name="x": can't be changed; allowed are load-balancing-mode, `},
+		{"reselect-tres", "x", `reselect-tres="x": unknown key; did you mean reselect-tries? allowed are load-balancing-mode, `},
+		{"connect-timeout", "0", `connect-timeout="0": allowed is more than 0, up to 87600h, such as 500ms, 30s or 5m`},
+	} {
+		if err := p.Set(tt[0], tt[1]); err == nil || !strings.HasPrefix(err.Error(), tt[2]) {
+			t.Errorf("Set(%q, %q): %v, want %s", tt[0], tt[1], err, tt[2])
+		}
+	}
+	for i, s := range p.Settings() {
+		if s != before[i] {
+			t.Errorf("%v, was %v", s, before[i])
+		}
+	}
+}
+
+func TestUsageFits(t *testing.T) {
+	var b strings.Builder
+	if err := Usage(&b); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(b.String(), "\n") {
+		if len(line) > usageWidth || strings.TrimRight(line, " ") != line {
+			t.Errorf("line %d has %d columns: %q", i+1, len(line), line)
+		}
+	}
+	words := []string{"penstock [run]", "penstock check", "penstock version", "$XDG_RUNTIME_DIR"}
+	for _, f := range flagNames {
+		words = append(words, "-"+f)
+	}
+	for _, w := range words {
+		if !strings.Contains(b.String(), w) {
+			t.Errorf("%s is not mentioned", w)
+		}
+	}
+}

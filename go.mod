@@ -2,14 +2,16 @@ module penstock
 
 go 1.26.0
 
-require golang.org/x/sys v0.50.0
+require (
+	github.com/panjf2000/gnet/v2 v2.9.7
+	golang.org/x/sys v0.50.0
+)
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/anishathalye/porcupine v1.3.1 // indirect
 	github.com/cockroachdb/datadriven v1.0.3 // indirect
 	github.com/panjf2000/ants/v2 v2.11.3 // indirect
-	github.com/panjf2000/gnet/v2 v2.9.7 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect

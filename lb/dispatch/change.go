@@ -3,7 +3,8 @@ package dispatch
 import "penstock/lb/limit"
 
 // Changes while traffic goes on. They are made on a loop's thread, whose Loop
-// they are given, one at a time in the whole process; their effect is at once.
+// they are given, one at a time in the whole process. Their effect is at once,
+// or, if another loop has the baton, as soon as that one sees the latch.
 
 // SetVirtualLimit sets a virtual server's connection limit; 0 lifts it.
 func (l *Loop) SetVirtualLimit(now Tick, v VirtualID, n int64) {
@@ -32,17 +33,16 @@ func (l *Loop) SetNodeLimit(now Tick, id NodeID, n int64) {
 			return
 		}
 	}
-	nd.slots.Set(n, func() {}) // nobody uses it yet
+	nd.slots.Set(n)
+	nd.slots.Apply(func() {}) // nobody uses it
 }
 
-// setLimit changes a counter. Nothing in use is closed; a raised limit serves
-// waiters at once.
+// setLimit changes a counter. The holder of the baton puts it into force, so
+// that strictness has one writer. Nothing in use is closed; a raised limit
+// serves waiters at once.
 func (l *Loop) setLimit(now Tick, h *home, c *limit.Counter, n int64) {
-	bits := capacity
-	if c.Set(n, func() { h.flags.Or(flagStrict) }) {
-		bits |= sweep
-	}
-	h.kick(l, now, bits)
+	c.Set(n)
+	h.kick(l, now, capacity|sweep)
 }
 
 // SetMemberState enables, disables or takes a member offline.

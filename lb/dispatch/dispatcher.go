@@ -83,11 +83,19 @@ func (d *Dispatcher) addVirtual(id VirtualID, c VirtualConfig, loops int) {
 }
 
 func (d *Dispatcher) newGroup(key groupKey) *group {
-	g := &group{key: key, virtual: d.virtuals[key.virtual], queue: queue.New(len(d.loops))}
-	if key.sticky != 0 {
-		g.member = d.members[key.sticky-1]
+	g := &group{
+		key: key, virtual: d.virtuals[key.virtual], member: d.persisted(Sticky(key.sticky)),
+		queue: queue.New(len(d.loops)),
 	}
 	return g
+}
+
+// persisted returns the member that s names, or nil.
+func (d *Dispatcher) persisted(s Sticky) *member {
+	if s == 0 {
+		return nil
+	}
+	return d.members[s-1]
 }
 
 // Loop returns the view of loop i.
@@ -96,8 +104,7 @@ func (d *Dispatcher) Loop(i int) *Loop { return d.loops[i] }
 // depthOf returns what counts the waiters of a queue, and how many it may
 // hold: the pool's queue, or that of the member a waiter is persisted to.
 func (pl *pool) depthOf(d *Dispatcher, s Sticky) (depth, most *atomic.Int64) {
-	if s != 0 {
-		m := d.members[s-1]
+	if m := d.persisted(s); m != nil {
 		return &m.depth, &m.depthCap
 	}
 	return &pl.depth, &pl.depthCap

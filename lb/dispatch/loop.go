@@ -34,6 +34,9 @@ type Sticky uint16
 // Arrive decides about a new connection, which the loop knows as conn.
 func (l *Loop) Arrive(now Tick, v VirtualID, s Sticky, conn uint32, a Attempt) Verdict {
 	vs := l.d.virtuals[v]
+	if m := l.d.persisted(s); m != nil && m.operator() == Offline {
+		s = 0 // another member
+	}
 	if !vs.pool.waiting.Load() { // or else: nobody overtakes the waiters
 		if path, ok := l.take(now, vs, s, 0); ok {
 			return Verdict{Kind: Proceed, Path: path}
@@ -45,7 +48,7 @@ func (l *Loop) Arrive(now Tick, v VirtualID, s Sticky, conn uint32, a Attempt) V
 // park puts a newcomer into the queue, if there is one and it has room.
 func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Verdict {
 	pl := v.pool
-	if pl.up.Load() == 0 && !pl.whenDown.Load() {
+	if !pl.serves(l.d.persisted(s)) && !pl.whenDown.Load() {
 		pl.stats.RefusedNoMember.Add(1)
 		return Verdict{Kind: Refuse, Reason: NoMember}
 	}
@@ -70,10 +73,19 @@ func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Verd
 	return Verdict{Kind: Wait, Waiter: w, Position: n}
 }
 
-// lastTry is for pools that don't queue. A free token may lie in another
-// loop's shard, where take does not look; nobody is going to sweep, so it is
-// done here before the client is refused.
+// lastTry is for pools that don't queue: a slot, or no.
 func (l *Loop) lastTry(now Tick, v *virtual, s Sticky) Verdict {
+	if path, ok := l.takeSwept(now, v, s, 0); ok {
+		return Verdict{Kind: Proceed, Path: path}
+	}
+	v.pool.stats.Overflowed.Add(1)
+	return Verdict{Kind: Refuse, Reason: QueueOff}
+}
+
+// takeSwept takes a path for who is not going to wait. A free token may lie in
+// another loop's shard, where take does not look, and no home is going to
+// sweep for it.
+func (l *Loop) takeSwept(now Tick, v *virtual, s Sticky, tried uint64) (Path, bool) {
 	v.slots.Sweep()
 	v.pool.slots.Sweep()
 	for _, m := range v.pool.members {
@@ -81,11 +93,7 @@ func (l *Loop) lastTry(now Tick, v *virtual, s Sticky) Verdict {
 		m.node.slots.Sweep()
 	}
 	l.look(now, v.pool.home, true)
-	if path, ok := l.take(now, v, s, 0); ok {
-		return Verdict{Kind: Proceed, Path: path}
-	}
-	v.pool.stats.Overflowed.Add(1)
-	return Verdict{Kind: Refuse, Reason: QueueOff}
+	return l.take(now, v, s, tried)
 }
 
 func (l *Loop) entry(v *virtual, s Sticky, w Waiter, a Attempt) queue.Entry {
@@ -158,7 +166,7 @@ func (l *Loop) Failed(now Tick, path Path, conn uint32, a *Attempt) Verdict {
 func (l *Loop) again(now Tick, path Path, a *Attempt) Verdict {
 	l.Release(now, path)
 	v := l.d.virtuals[path.Virtual]
-	if next, ok := l.take(now, v, 0, v.pool.avoid(a.Tried)); ok {
+	if next, ok := l.takeSwept(now, v, 0, v.pool.avoid(a.Tried)); ok {
 		return Verdict{Kind: Proceed, Path: next}
 	}
 	return Verdict{Kind: Refuse, Reason: DialFailed}
@@ -188,8 +196,8 @@ func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt) Verdict {
 func (l *Loop) Release(now Tick, path Path) {
 	m := l.d.members[path.Member]
 	h := m.pool.home
-	if path.Probe { // nobody found out how the member is
-		m.health.Store(int64(now))
+	if path.Probe {
+		m.unprobed(now)
 	}
 	toWord := h.flags.Load() != 0
 	sharded := l.give(path, toWord)

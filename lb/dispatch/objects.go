@@ -83,6 +83,12 @@ func (m *member) operator() State {
 	return max(State(m.state.Load()), State(m.node.state.Load()))
 }
 
+// serves says whether somebody can be served at all: a member takes new
+// clients, or the one they are persisted to (nil: none) takes them.
+func (pl *pool) serves(sticky *member) bool {
+	return pl.up.Load() > 0 || sticky != nil && sticky.operator() != Offline
+}
+
 // Up says whether the member takes new clients at all.
 func (m *member) up() bool { return m.operator() == Enabled }
 
@@ -96,15 +102,20 @@ func (m *member) eligible(now Tick, sticky bool) bool {
 	return m.health.Load() <= int64(now)
 }
 
-// claim makes the caller the prober of a member that is in back-off. Probe is
+// claim makes the caller the prober of a member whose pause is over. Probe is
 // false for a member that is well; ok is false if somebody else probes it.
-func (m *member) claim() (probe, ok bool) {
+func (m *member) claim(now Tick) (probe, ok bool) {
 	h := m.health.Load()
 	if h == 0 {
 		return false, true
 	}
-	return true, h != probing && m.health.CompareAndSwap(h, probing)
+	// Asked again: since eligible was, another probe may have failed.
+	return true, h <= int64(now) && m.health.CompareAndSwap(h, probing)
 }
+
+// unprobed ends a probe that found nothing out. The member may have been found
+// well meanwhile, by a dial that began before its pause.
+func (m *member) unprobed(now Tick) { m.health.CompareAndSwap(probing, int64(now)) }
 
 // backOff starts or prolongs the pause. The failure of a dial that began
 // before the pause did is no news.

@@ -42,7 +42,17 @@ func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
 }
 
 // drain takes over what came through the rings. True if there was anything.
+// Who is found in a late ring may have arrived after somebody who was pushed
+// into a ring that had been passed by: so it looks again, until a whole round
+// finds nothing. Waiters of one queue are then never served out of order.
 func (p *pass) drain() (any bool) {
+	for p.drainRound() {
+		any = true
+	}
+	return any
+}
+
+func (p *pass) drainRound() (any bool) {
 	for _, v := range p.virtuals {
 		for i := range v.fresh {
 			any = p.drainRing(&v.fresh[i], false) || any
@@ -111,11 +121,12 @@ func (p *pass) unblock() {
 	}
 }
 
-// sweepAll brings every free token into sight, and ends the strictness of
-// counters whose debt is paid.
+// sweepAll puts changed limits into force, brings every free token into
+// sight, and ends the strictness of counters whose debt is paid.
 func (p *pass) sweepAll() {
 	strict := false
 	for _, c := range p.counters {
+		c.Apply(p.announceDebt)
 		c.Sweep()
 		strict = c.Settle() || strict
 	}
@@ -125,6 +136,8 @@ func (p *pass) sweepAll() {
 		p.flags.And(^flagStrict)
 	}
 }
+
+func (p *pass) announceDebt() { p.flags.Or(flagStrict) }
 
 // raiseFlags makes newcomers of pools with waiters park, and releasers look
 // here. True if a flag was not up before: then the shards must be swept once
@@ -225,7 +238,7 @@ func (p *pass) publish() {
 		if pl.stats.head == 0 || e.Since < pl.stats.head {
 			pl.stats.head = e.Since
 		}
-		at, _ := pl.deadline(Tick(e.Since))
+		at, _ := g.deadline(Tick(e.Since))
 		due = sooner(due, at)
 		if pl.ailing.Load() > 0 {
 			due = sooner(due, pl.rested(p.now))

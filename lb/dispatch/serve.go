@@ -33,6 +33,9 @@ func (p *pass) oldest() *group {
 			best, since = g, e
 		}
 	}
+	if p.budget <= 0 { // some heads were not looked at
+		return nil
+	}
 	return best
 }
 
@@ -124,7 +127,7 @@ func (p *pass) takeOne(m *member, sticky bool) (probe, ok bool) {
 		return false, false
 	}
 	if m.node.slots.TakeWord() {
-		if probe, ok = m.claim(); ok {
+		if probe, ok = m.claim(p.now); ok {
 			return probe, true
 		}
 		m.node.slots.GiveWord()
@@ -136,7 +139,7 @@ func (p *pass) takeOne(m *member, sticky bool) (probe, ok bool) {
 func (p *pass) giveBack(path Path) {
 	m := p.d.members[path.Member]
 	if path.Probe {
-		m.health.Store(int64(p.now)) // nobody found out
+		m.unprobed(p.now)
 	}
 	m.node.slots.GiveWord()
 	m.slots.GiveWord()
@@ -166,6 +169,7 @@ func (m *member) bit() uint64 { return 1 << (m.index % 64) }
 func (p *pass) moveToPool(g *group) {
 	for e := p.trim(g); e != nil; e = p.trim(g) {
 		moved := *e
+		p.budget--
 		p.pop(g)
 		moved.Sticky = 0
 		if was, won := p.d.loops[moved.Loop].table.move(moved.Slot, moved.Gen, 0, waiting); won {
@@ -191,7 +195,7 @@ func (p *pass) trim(g *group) *queue.Entry {
 			return nil
 		}
 		if p.alive(e) {
-			at, to := g.virtual.pool.deadline(Tick(e.Since))
+			at, to := g.deadline(Tick(e.Since))
 			if at == 0 || at > p.now {
 				return e
 			}
@@ -214,12 +218,13 @@ func (p *pass) refuse(g *group, e queue.Entry, to phase) {
 	p.post(l, e.Slot)
 }
 
-// deadline is when a waiter of the pool is refused, and as what; 0 is never.
-func (pl *pool) deadline(since Tick) (at Tick, to phase) {
+// deadline is when a waiter of the group is refused, and as what; 0 is never.
+func (g *group) deadline(since Tick) (at Tick, to phase) {
+	pl := g.virtual.pool
 	if t := Tick(pl.queueTime.Load()); t > 0 {
 		at, to = since+t, expired
 	}
-	if pl.up.Load() > 0 {
+	if pl.serves(g.member) {
 		return at, to
 	}
 	if !pl.whenDown.Load() {

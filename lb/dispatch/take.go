@@ -30,8 +30,7 @@ func (t *taking) path(v *virtual, s Sticky, tried uint64) (*member, bool) {
 }
 
 func (t *taking) member(pl *pool, s Sticky, tried uint64) (*member, bool) {
-	if s != 0 {
-		m := t.loop.d.members[s-1]
+	if m := t.loop.d.persisted(s); m != nil {
 		if probe, ok := t.one(m, true); ok {
 			return m, probe
 		}
@@ -60,7 +59,7 @@ func (t *taking) one(m *member, sticky bool) (probe, ok bool) {
 		return false, false
 	}
 	if t.take(m.node.slots) {
-		if probe, ok = m.claim(); ok {
+		if probe, ok = m.claim(t.now); ok {
 			return probe, true
 		}
 		t.give(m.node.slots)

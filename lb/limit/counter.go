@@ -22,7 +22,8 @@ type Counter struct {
 	word atomic.Int64 // free tokens; below zero, how many are to come back first
 	_    [56]byte
 
-	limit  atomic.Int64
+	asked  atomic.Int64 // the limit somebody asked for last
+	limit  atomic.Int64 // the limit in force: how many tokens there are. Written by the home
 	lease  atomic.Int64 // most tokens in a shard; 0: no shards
 	strict atomic.Bool  // a debt is being paid: the shards are out of use
 	shards []shard
@@ -39,6 +40,7 @@ func New(limit int64, loops int) *Counter {
 	c := &Counter{shards: make([]shard, loops)}
 	limit = effective(limit)
 	c.word.Store(limit)
+	c.asked.Store(limit)
 	c.limit.Store(limit)
 	c.lease.Store(c.leaseFor(limit))
 	return c
@@ -55,8 +57,8 @@ func (c *Counter) leaseFor(limit int64) int64 {
 	return min(limit/int64(sharers*len(c.shards)), maxLease)
 }
 
-// Limit returns the limit in force; None if there is none.
-func (c *Counter) Limit() int64 { return c.limit.Load() }
+// Limit returns the limit that was asked for last; None if there is none.
+func (c *Counter) Limit() int64 { return c.asked.Load() }
 
 // Limited says whether there is a limit.
 func (c *Counter) Limited() bool { return c.Limit() != None }
@@ -144,8 +146,7 @@ func (c *Counter) Give(loop int, toWord bool) (sharded bool) {
 // GiveWord undoes TakeWord.
 func (c *Counter) GiveWord() { c.word.Add(1) }
 
-// Sweep moves all tokens of the shards to the word. Only the home calls it,
-// or who changes the limit.
+// Sweep moves all tokens of the shards to the word.
 func (c *Counter) Sweep() {
 	for i := range c.shards {
 		s := &c.shards[i].free
@@ -156,7 +157,8 @@ func (c *Counter) Sweep() {
 }
 
 // Settle ends strictness if the debt is paid, and says whether it is still
-// strict. Called by the home after a Sweep.
+// strict. Called by the home after a Sweep. Only the home lowers a limit, so a
+// word that is not negative here stays so.
 func (c *Counter) Settle() (strict bool) {
 	if !c.strict.Load() {
 		return false
@@ -168,23 +170,27 @@ func (c *Counter) Settle() (strict bool) {
 	return false
 }
 
-// Set changes the limit; 0 is None. Nothing in use is taken away: a limit
-// below what is in use leaves a debt, and lowered is true; the caller then
-// tells the home. One caller at a time.
-func (c *Counter) Set(limit int64, announce func()) (lowered bool) {
-	limit = effective(limit)
-	old := c.limit.Swap(limit)
-	c.lease.Store(c.leaseFor(limit))
-	if limit >= old {
-		c.word.Add(limit - old)
-		return false
+// Set asks for another limit; 0 is None. The home puts it into force.
+func (c *Counter) Set(limit int64) { c.asked.Store(effective(limit)) }
+
+// Apply puts into force what Set asked for. Nothing in use is taken away: a
+// limit below what is in use leaves a debt; announce then tells those who
+// give tokens back, before there is one. Only the home calls it, and sweeps
+// afterwards. (Lowered by anybody else, strict could be set, settled by the
+// home since there is no debt yet, and the debt come after that.)
+func (c *Counter) Apply(announce func()) {
+	limit, old := c.asked.Load(), c.limit.Load()
+	if limit == old {
+		return
 	}
-	// Strict first: from here on nobody hides a token in a shard unseen.
-	c.strict.Store(true)
-	announce()
+	c.lease.Store(c.leaseFor(limit))
+	if limit < old {
+		// Strict first: from here on nobody hides a token in a shard unseen.
+		c.strict.Store(true)
+		announce()
+	}
+	c.limit.Store(limit)
 	c.word.Add(limit - old)
-	c.Sweep()
-	return true
 }
 
 // InUse returns the tokens in use. While tokens move it may be off by the

@@ -14,7 +14,8 @@ type Entry struct {
 	Tries   uint8  // dials that failed
 }
 
-// Before says whether e is served before o: by ticket, then by loop, so that the order is total.
+// Before says whether e is served before o: by ticket, then by loop. Of one loop
+// and ticket, who came first goes first; a Queue sees to that.
 func (e *Entry) Before(o *Entry) bool {
 	if e.Since != o.Since {
 		return e.Since < o.Since
@@ -25,6 +26,7 @@ func (e *Entry) Before(o *Entry) bool {
 // Queue is a set of waiters in ticket order.
 type Queue struct {
 	lanes []ring.Ring[Entry] // arrivals in order, one lane for each loop
+	last  []int64            // by lane: its youngest ticket
 	back  heap               // those who come with an old ticket
 	n     int
 
@@ -39,15 +41,20 @@ const (
 
 // New returns an empty queue for the given number of loops.
 func New(loops int) *Queue {
-	return &Queue{lanes: make([]ring.Ring[Entry], loops), headLane: noLane}
+	return &Queue{lanes: make([]ring.Ring[Entry], loops), last: make([]int64, loops), headLane: noLane}
 }
 
 // Len counts the entries, those of waiters who left included.
 func (q *Queue) Len() int { return q.n }
 
-// Push appends a waiter whose ticket is not older than any its loop pushed
-// before.
+// Push inserts a waiter, at best at the end of its loop's lane. Who comes late
+// with an old ticket (its loop had to read a header first) goes to its place.
 func (q *Queue) Push(e Entry) {
+	if e.Since < q.last[e.Loop] {
+		q.PushBack(e)
+		return
+	}
+	q.last[e.Loop] = e.Since
 	q.lanes[e.Loop].Push(e)
 	q.n++
 	q.headLane = noLane
@@ -71,7 +78,7 @@ func (q *Queue) Head() *Entry {
 	case noLane:
 		return q.findHead()
 	case backLane:
-		return &q.back[0]
+		return &q.back.items[0].Entry
 	default:
 		return q.lanes[q.headLane].Peek()
 	}
@@ -79,8 +86,8 @@ func (q *Queue) Head() *Entry {
 
 func (q *Queue) findHead() *Entry {
 	var best *Entry
-	if len(q.back) > 0 {
-		best, q.headLane = &q.back[0], backLane
+	if len(q.back.items) > 0 {
+		best, q.headLane = &q.back.items[0].Entry, backLane
 	}
 	for i := range q.lanes {
 		if e := q.lanes[i].Peek(); e != nil && (best == nil || e.Before(best)) {

@@ -1,0 +1,156 @@
+package kernel
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/panjf2000/gnet/v2/pkg/netpoll"
+	"github.com/panjf2000/gnet/v2/pkg/socket"
+	"golang.org/x/sys/unix"
+
+	"penstock/stack/sys"
+)
+
+// Options are what a listener's connections inherit, so that none of them
+// needs a call of its own.
+type Options struct {
+	Keepalive   time.Duration // idle before the first probe; 0: no keep-alive
+	UserTimeout time.Duration // TCP_USER_TIMEOUT; 0: the kernel's
+}
+
+const (
+	keepInterval = 10 // seconds between probes
+	keepProbes   = 3
+
+	// parkedBuffer is how much a client that is not read may send. The kernel
+	// doubles it for its own book-keeping.
+	parkedBuffer = 8 << 10
+
+	// soBufLock is SO_BUF_LOCK (Linux 5.15). Setting it to 0 lets the kernel
+	// tune a buffer again whose size was set: connections start with a small
+	// window, with the full window scale, and grow once they are read.
+	soBufLock = 72
+
+	acceptMost = 64 // accepted before other sockets get their turn
+
+	retryPause = 100 * time.Millisecond // after EMFILE and its like
+	warnPause  = 10 * time.Second       // between two lines about it
+)
+
+const emfile = unix.EMFILE
+
+type listener struct {
+	fd    int
+	index int // as the handler knows it
+	batch int // how many to accept before looking elsewhere
+}
+
+// Address is where a virtual server listens.
+type Address struct {
+	netip.AddrPort
+	Dual bool // all addresses of both families, on AddrPort's port
+}
+
+func (a Address) String() string {
+	if a.Dual {
+		return ":" + strconv.Itoa(int(a.Port()))
+	}
+	return a.AddrPort.String()
+}
+
+// Listen opens this loop's own listener (SO_REUSEPORT) and starts accepting
+// when the loop runs. index is passed to Accepted. It returns the address,
+// with the port that was chosen if a.Port is 0.
+func (l *Loop) Listen(index int, a Address, o Options) (Address, error) {
+	opts := []socket.Option[int]{
+		{SetSockOpt: socket.SetReuseAddr, Opt: 1},
+		{SetSockOpt: socket.SetReuseport, Opt: 1},
+		{SetSockOpt: socket.SetNoDelay, Opt: 1},
+		{SetSockOpt: smallStart, Opt: parkedBuffer},
+		{SetSockOpt: o.apply, Opt: 0},
+	}
+	fd, _, err := socket.TCPSocket("tcp", a.String(), true, opts, nil)
+	if err != nil {
+		return a, fmt.Errorf("listen on %v: %w", a, err)
+	}
+	if err := l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, false); err != nil {
+		sys.Close(fd)
+		return a, fmt.Errorf("watch %v: %w", a, err)
+	}
+	l.listeners = append(l.listeners, listener{fd: fd, index: index, batch: 1})
+	if a.Port() == 0 {
+		a.AddrPort = netip.AddrPortFrom(a.Addr(), boundPort(fd))
+	}
+	return a, nil
+}
+
+func boundPort(fd int) uint16 {
+	switch sa, _ := unix.Getsockname(fd); sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return uint16(sa.Port)
+	case *unix.SockaddrInet6:
+		return uint16(sa.Port)
+	}
+	return 0
+}
+
+// smallStart bounds what a parked client can make the kernel hold.
+func smallStart(fd, size int) error {
+	if !canUnlock() {
+		return nil // a locked buffer would cost the connection its window scale
+	}
+	if err := socket.SetRecvBuffer(fd, size); err != nil {
+		return err
+	}
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, soBufLock, 0)
+}
+
+// canUnlock says whether the kernel knows SO_BUF_LOCK.
+func canUnlock() bool {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, soBufLock, 0) == nil
+}
+
+func (o Options) apply(fd, _ int) error { o.Apply(fd); return nil }
+
+// Apply sets the options on a socket that did not inherit them. A kernel that
+// refuses one goes on with its default.
+func (o Options) Apply(fd int) {
+	if o.Keepalive > 0 {
+		sys.SetInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+		sys.SetInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, int(max(o.Keepalive, time.Second)/time.Second))
+		sys.SetInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, keepInterval)
+		sys.SetInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, keepProbes)
+	}
+	if o.UserTimeout > 0 {
+		sys.SetInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(o.UserTimeout/time.Millisecond))
+	}
+}
+
+// CloseListeners stops accepting for good. Connections that wait in a backlog
+// are accepted first, so that who got through is not cut off.
+func (l *Loop) CloseListeners() {
+	for i := range l.listeners {
+		sys.Close(l.listeners[i].fd)
+	}
+	l.listeners = nil
+	if l.pausedAt != 0 {
+		l.pausedAt = 0
+		l.budget.paused.Add(-1)
+	}
+}
+
+// DrainBacklog accepts what waits in the backlogs, as far as the budget
+// allows.
+func (l *Loop) DrainBacklog() {
+	for i := range l.listeners {
+		l.listeners[i].batch = 1 << 16
+		l.accept(i)
+	}
+}

@@ -1,0 +1,181 @@
+package kernel
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/panjf2000/gnet/v2/pkg/errors"
+	"github.com/panjf2000/gnet/v2/pkg/netpoll"
+	"github.com/panjf2000/gnet/v2/pkg/queue"
+
+	"penstock/stack/sys"
+	"penstock/stack/wheel"
+)
+
+// Handler is told what happens on a loop. It is called on the loop's
+// goroutine and must not block. now is the loop's time, in nanoseconds, from
+// Clock.
+type Handler interface {
+	// Accepted hands over a new connection's descriptor, which is not yet
+	// registered: Watch or Close it.
+	Accepted(listener, fd int, from sys.Peer, now int64)
+	// Ready reports that more can be done with a socket.
+	Ready(ref uint32, r sys.Ready, now int64)
+	// Expired reports that a timer fired.
+	Expired(timer uint32, now int64)
+	// Turn is called after each of these, and after Wake. It returns when it
+	// wants to be called at the latest: 0 never, a time in the past for soon.
+	Turn(now int64) (due int64)
+}
+
+// Loop is one event loop.
+type Loop struct {
+	// Constant after NewLoop.
+	poller   *netpoll.Poller
+	handler  Handler
+	budget   *Budget
+	timer    int // timerfd
+	wakeTask queue.Func
+	log      *slog.Logger
+
+	// Owned by the loop.
+	now       int64
+	wheel     *wheel.Wheel
+	armed     int64 // when the timerfd fires; 0: it does not run
+	table     table
+	listeners []listener
+	acceptor  sys.Acceptor
+	pausedAt  int64 // 0: listeners are on
+	retryAt   int64 // look again at a paused listener, 0: wait for room
+	lastWarn  int64
+
+	woken atomic.Bool // a wake-up is on its way
+}
+
+// started is the start of the process's time.
+var started = time.Now()
+
+// Clock returns the time in monotonic nanoseconds; always positive.
+func Clock() int64 { return int64(time.Since(started)) + 1 }
+
+// NewLoop opens a loop's poller and timer.
+func NewLoop(b *Budget, h Handler, log *slog.Logger) (*Loop, error) {
+	p, err := netpoll.OpenPoller()
+	if err != nil {
+		return nil, fmt.Errorf("open poller: %w", err)
+	}
+	l := &Loop{poller: p, handler: h, budget: b, log: log, now: Clock()}
+	l.wheel = wheel.New(l.now)
+	l.wakeTask = l.awake
+	if l.timer, err = sys.NewTimer(); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("open timer: %w", err)
+	}
+	// Edge-triggered, so that it need not be read.
+	if err := p.AddRead(&netpoll.PollAttachment{FD: l.timer}, true); err != nil {
+		l.Free()
+		return nil, fmt.Errorf("watch timer: %w", err)
+	}
+	return l, nil
+}
+
+// Run handles events until Stop. Sockets that are still registered are the
+// handler's to close before Stop.
+func (l *Loop) Run() error {
+	err := l.poller.Polling(l.event)
+	l.Free()
+	if err == errors.ErrEngineShutdown {
+		return nil
+	}
+	return err
+}
+
+// Free closes what the loop owns. Run does it at its end; a loop that never ran
+// is the caller's to free.
+func (l *Loop) Free() {
+	l.CloseListeners()
+	sys.Close(l.timer)
+	l.poller.Close()
+}
+
+// Stop ends Run soon. The loop must be running.
+func (l *Loop) Stop() {
+	l.poller.Trigger(queue.HighPriority, func(any) error { return errors.ErrEngineShutdown }, nil)
+}
+
+// Wake has Turn called soon.
+func (l *Loop) Wake() {
+	if !l.woken.Load() && l.woken.CompareAndSwap(false, true) {
+		l.poller.Trigger(queue.HighPriority, l.wakeTask, nil)
+	}
+}
+
+// Do has f called soon on the loop's goroutine.
+func (l *Loop) Do(f func()) {
+	l.poller.Trigger(queue.HighPriority, func(any) error {
+		l.now = Clock()
+		f()
+		l.turn()
+		return nil
+	}, nil)
+}
+
+func (l *Loop) awake(any) error {
+	l.woken.Store(false)
+	l.now = Clock()
+	l.turn()
+	return nil
+}
+
+// event is called by the poller for each descriptor that is ready.
+func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
+	l.now = Clock()
+	if fd == l.timer {
+		l.armed = 0
+	} else if ref, unsure := l.table.event(fd); ref != 0 {
+		l.handler.Ready(ref, readiness(ev, unsure), l.now)
+	} else if i := l.listenerOf(fd); i >= 0 {
+		l.accept(i)
+	}
+	l.table.done()
+	l.turn()
+	return nil
+}
+
+// turn does what is due, lets the handler do what came up, and sets the timer.
+func (l *Loop) turn() {
+	l.wheel.Advance(l.now, l.expired)
+	due := l.handler.Turn(l.now)
+	if l.pausedAt != 0 {
+		l.tryResume()
+		due = sooner(due, l.retryAt)
+	}
+	if due != 0 && due <= l.now {
+		l.Wake()
+		due = 0
+	}
+	if at, ok := l.wheel.Next(); ok {
+		due = sooner(due, at)
+	}
+	if due != 0 && (l.armed == 0 || due < l.armed) {
+		l.armed = due
+		sys.SetTimer(l.timer, due-l.now)
+	}
+}
+
+func (l *Loop) expired(id uint32) { l.handler.Expired(id, l.now) }
+
+func sooner(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// StartTimer makes timer id fire at the given time; a running one is moved.
+func (l *Loop) StartTimer(id uint32, at int64) { l.wheel.Start(id, at) }
+
+// StopTimer stops timer id.
+func (l *Loop) StopTimer(id uint32) { l.wheel.Stop(id) }

@@ -1,0 +1,42 @@
+package kernel
+
+import (
+	"github.com/panjf2000/gnet/v2/pkg/netpoll"
+
+	"penstock/stack/sys"
+)
+
+// Watch registers a socket under ref, which must not be 0 and is below 2^31.
+// The first event comes at once if there is one.
+func (l *Loop) Watch(fd int, ref uint32) error {
+	l.table.put(fd, ref)
+	return l.poller.AddReadWrite(&netpoll.PollAttachment{FD: fd}, true)
+}
+
+// Dial starts to connect to a server, within the budget. EMFILE says that
+// there is no descriptor. The caller owns the socket and has to Watch it; Out
+// tells that it is connected.
+func (l *Loop) Dial(to *sys.Address) (fd int, e sys.Errno) {
+	if !l.budget.dial() {
+		return -1, emfile
+	}
+	fd, e = sys.Dial(to)
+	if fd < 0 {
+		l.budget.give()
+	}
+	return fd, e
+}
+
+// Close closes a client's or server's socket.
+func (l *Loop) Close(fd int) {
+	l.table.drop(fd)
+	sys.Close(fd)
+	l.budget.give()
+}
+
+// Reset closes a socket with RST.
+func (l *Loop) Reset(fd int) {
+	l.table.drop(fd)
+	sys.Reset(fd)
+	l.budget.give()
+}

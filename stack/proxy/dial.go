@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"penstock/lb/dispatch"
+	"penstock/stack/relay"
+	"penstock/stack/sys"
+)
+
+// starvePause is how soon a dial is tried again that found no descriptor,
+// port or memory.
+const starvePause = 20 * time.Millisecond
+
+// open makes the session the owner of a slot and dials.
+func (w *worker) open(i uint32, c *client, path dispatch.Path, now int64) {
+	c.pair = w.pairs.Alloc()
+	p := w.pairs.At(c.pair)
+	*p = pair{client: i, server: relay.Side{FD: -1}, path: path, holds: true, granted: now, active: now}
+	w.stats.members[path.Member].Dialled.Add(1)
+	w.dial(i, c, p, now)
+}
+
+func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
+	fd, e := w.loop.Dial(&w.p.addresses[p.path.Member])
+	if fd < 0 {
+		if ours(e) && now-p.granted < int64(w.connectTimeout(c)) {
+			w.starve(i, c, now)
+			return
+		}
+		w.dialFailed(i, c, p, now)
+		return
+	}
+	c.state = dialling
+	p.server = relay.Side{FD: int32(fd), Nagle: true}
+	if err := w.loop.Watch(fd, serverRef(i)); err != nil {
+		w.p.cfg.Log.Error("watch server", "error", err)
+	}
+	w.watchClient(i, c)
+	w.loop.StartTimer(c.pair, now+int64(w.connectTimeout(c)))
+}
+
+// ours says whether a dial failed for want of something on this host, which
+// says nothing about the member.
+func ours(e sys.Errno) bool {
+	switch e {
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL, unix.EAGAIN:
+		return true
+	}
+	return false
+}
+
+// starve keeps the slot and tries again: somebody else would have no
+// descriptor either.
+func (w *worker) starve(i uint32, c *client, now int64) {
+	c.state = starved
+	w.watchClient(i, c)
+	if len(w.starved) == 0 {
+		w.retryAt = now + int64(starvePause)
+	}
+	w.starved = append(w.starved, i)
+}
+
+// feed dials again for those that found no descriptor, oldest first.
+func (w *worker) feed(now int64) {
+	list := w.starved
+	w.starved = nil
+	for k, i := range list {
+		c := w.clients.At(i)
+		if c.state != starved {
+			continue // it ended meanwhile
+		}
+		w.dial(i, c, w.pairs.At(c.pair), now)
+		if c.state == starved { // no use in asking for the others
+			w.starved = append(w.starved, list[k+1:]...)
+			w.retryAt = now + int64(starvePause)
+			return
+		}
+	}
+}
+
+func (w *worker) connectTimeout(c *client) time.Duration {
+	return w.p.cfg.Pools[w.p.cfg.Dispatch.Virtuals[c.virtual].Pool].ConnectTimeout
+}
+
+// dialReady looks how a dial ended.
+func (w *worker) dialReady(i uint32, c *client, p *pair, r sys.Ready, now int64) {
+	fd := int(p.server.FD)
+	switch {
+	case r&sys.Err != 0:
+		w.dialFailed(i, c, p, now)
+	case r&sys.Unsure != 0 && !sys.Connected(fd):
+		p.server.Ready = 0
+		if sys.Error(fd) != 0 {
+			w.dialFailed(i, c, p, now)
+		}
+	case r&sys.Out != 0:
+		w.connected(i, c, p, now)
+	}
+}
+
+func (w *worker) connected(i uint32, c *client, p *pair, now int64) {
+	c.state = relaying
+	p.connected, p.active = now, now
+	w.disp.Dialled(dispatch.Tick(now), &p.path)
+	w.arm(c, p)
+	w.drive(i, c, now)
+}
+
+// dialFailed gives the slot back; the client goes back to its place, on to
+// another member, or is refused.
+func (w *worker) dialFailed(i uint32, c *client, p *pair, now int64) {
+	path := p.path
+	w.dropPair(c, p)
+	a := c.attempt()
+	v := w.disp.Failed(dispatch.Tick(now), path, i, &a)
+	c.tried, c.tries = a.Tried, a.Tries
+	w.decided(i, c, v, now)
+	if c.state == parked {
+		w.parkedReady(i, c, c.side.Ready, now) // a FIN may have come while it dialled
+	}
+}
+
+// dropPair closes the server's socket and frees the record. The slot is the
+// caller's from now on.
+func (w *worker) dropPair(c *client, p *pair) {
+	w.loop.StopTimer(c.pair)
+	if p.server.FD >= 0 {
+		w.loop.Close(int(p.server.FD))
+	}
+	w.relay.Drop(&p.up)
+	w.relay.Drop(&p.down)
+	w.pairs.Free(c.pair)
+	c.pair = 0
+}

@@ -1,0 +1,234 @@
+package proxy
+
+import (
+	"golang.org/x/sys/unix"
+
+	"penstock/lb/dispatch"
+	"penstock/stack/kernel"
+	"penstock/stack/relay"
+	"penstock/stack/slab"
+	"penstock/stack/sys"
+)
+
+// worker is the sessions of one loop. Only the loop's goroutine touches it.
+type worker struct {
+	// Constant after New.
+	p     *Proxy
+	index int
+	loop  *kernel.Loop
+	disp  *dispatch.Loop
+	relay *relay.Worker
+	stats *Stats
+
+	clients slab.Slab[client]
+	pairs   slab.Slab[pair]
+	more    []uint32 // pairs whose turn was over before they were
+	starved []uint32 // clients with a slot and no descriptor
+	retryAt int64    // when to look at starved
+	waste   []byte   // for what is read and thrown away
+	drained func()   // called once when no session is left; nil: not draining
+}
+
+// A reference for the poller is a client's index and which side it is.
+const serverSide = 1
+
+func clientRef(i uint32) uint32 { return i << 1 }
+func serverRef(i uint32) uint32 { return i<<1 | serverSide }
+
+// Accepted starts a session.
+func (w *worker) Accepted(listener, fd int, from sys.Peer, now int64) {
+	i := w.clients.Alloc()
+	c := w.clients.At(i)
+	*c = client{
+		accepted: now, peer: from, virtual: dispatch.VirtualID(listener),
+		side: relay.Side{FD: int32(fd), Ready: sys.Out},
+	}
+	w.stats.virtuals[listener].Accepted.Add(1)
+	w.decided(i, c, w.disp.Arrive(dispatch.Tick(now), c.virtual, 0, i, c.attempt()), now)
+}
+
+// decided carries out what the dispatcher said.
+func (w *worker) decided(i uint32, c *client, v dispatch.Verdict, now int64) {
+	switch v.Kind {
+	case dispatch.Proceed:
+		w.open(i, c, v.Path, now)
+	case dispatch.Wait:
+		c.state, c.waiter = parked, v.Waiter
+		if c.position == 0 {
+			c.position = uint32(min(v.Position, 1<<32-1))
+		}
+		w.watchClient(i, c)
+	default:
+		w.refuse(i, c, refusalCode[v.Reason], now)
+	}
+}
+
+func (w *worker) watchClient(i uint32, c *client) {
+	if c.watched {
+		return
+	}
+	c.watched = true
+	if err := w.loop.Watch(int(c.side.FD), clientRef(i)); err != nil {
+		w.p.cfg.Log.Error("watch client", "error", err)
+	}
+}
+
+// Ready is called when an event came for a session's socket.
+func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
+	i := ref >> 1
+	c := w.clients.At(i)
+	if ref&serverSide != 0 {
+		w.serverReady(i, c, r, now)
+		return
+	}
+	c.side.Ready |= r
+	switch c.state {
+	case parked, starved:
+		w.parkedReady(i, c, r, now)
+	case dialling:
+		if r&sys.Err != 0 && sys.Error(int(c.side.FD)) != 0 {
+			w.end(i, c, ClientReset, "client", now)
+		}
+	case relaying:
+		if r&sys.Err != 0 && sys.Error(int(c.side.FD)) != 0 {
+			w.clientReset(i, c, now)
+			return
+		}
+		w.drive(i, c, now)
+	case flushing:
+		if r&sys.Err != 0 {
+			w.end(i, c, ServerReset, "server", now)
+		}
+	case refusing:
+		w.discard(i, c, now)
+	}
+}
+
+func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
+	p := w.pairs.At(c.pair)
+	p.server.Ready |= r
+	if c.state == dialling {
+		w.dialReady(i, c, p, r, now)
+		return
+	}
+	if r&sys.Err != 0 {
+		w.serverFailed(p, now)
+	}
+	w.drive(i, c, now)
+}
+
+// parkedReady looks whether a parked client left. It is never read: a FIN is
+// bare if there is nothing to peek at.
+func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
+	fd := int(c.side.FD)
+	if r&sys.Err != 0 && sys.Error(fd) != 0 {
+		w.left(i, c, now)
+		return
+	}
+	if r&(sys.Fin|sys.Unsure) == 0 {
+		return
+	}
+	var b [1]byte
+	n, e := sys.Peek(fd, b[:])
+	pool := &w.p.cfg.Pools[w.p.cfg.Dispatch.Virtuals[c.virtual].Pool]
+	switch {
+	case e != 0 && e != unix.EAGAIN:
+		w.left(i, c, now)
+	case e == 0 && n == 0 && c.state == parked && !pool.KeepOnClose:
+		w.left(i, c, now)
+	}
+}
+
+// left ends the session of a client that went while it was parked.
+func (w *worker) left(i uint32, c *client, now int64) { w.leave(i, c, ClientQuit, "client", now) }
+
+// leave ends a session that is not yet served. If an outcome was faster, the
+// record stays until that comes.
+func (w *worker) leave(i uint32, c *client, code Code, closer string, now int64) {
+	if c.state == parked && !w.disp.Leave(dispatch.Tick(now), c.waiter, dispatch.Tick(c.accepted)) {
+		c.state = departed
+		w.loop.Reset(int(c.side.FD))
+		c.side.FD = -1
+		return
+	}
+	w.end(i, c, code, closer, now)
+}
+
+// Turn hands the dispatcher's outcomes to their sessions, and gives one
+// session that has more to do its turn.
+func (w *worker) Turn(now int64) (due int64) {
+	w.outcomes(now)
+	if len(w.more) > 0 {
+		w.resume(now)
+	}
+	if len(w.starved) > 0 && now >= w.retryAt {
+		w.feed(now)
+	}
+	w.outcomes(now)
+	if w.drained != nil && w.clients.Len() == 0 {
+		w.drained()
+		w.drained = nil
+	}
+	return w.nextTurn()
+}
+
+func (w *worker) outcomes(now int64) {
+	for {
+		if due := w.disp.Due(); due != 0 && int64(due) <= now {
+			w.disp.Run(dispatch.Tick(now))
+			if w.disp.Due() == 1 { // budget used up: others first
+				return
+			}
+		}
+		o, ok := w.disp.Next()
+		if !ok {
+			return
+		}
+		w.outcome(o, now)
+	}
+}
+
+func (w *worker) nextTurn() int64 {
+	if len(w.more) > 0 {
+		return 1
+	}
+	due := int64(w.disp.Due())
+	if len(w.starved) > 0 && (due == 0 || w.retryAt < due) {
+		due = w.retryAt
+	}
+	return due
+}
+
+func (w *worker) outcome(o dispatch.Outcome, now int64) {
+	c := w.clients.At(o.Conn)
+	switch {
+	case c.state == departed:
+		if o.Reason == dispatch.NotRefused {
+			w.disp.Release(dispatch.Tick(now), o.Path)
+		}
+		w.end(o.Conn, c, ClientQuit, "client", now)
+	case o.Reason == dispatch.NotRefused:
+		w.open(o.Conn, c, o.Path, now)
+	default:
+		w.refuse(o.Conn, c, refusalCode[o.Reason], now)
+	}
+}
+
+// resume drives the pair that has waited longest for its next turn.
+func (w *worker) resume(now int64) {
+	pi := w.more[0]
+	w.more = w.more[1:]
+	p := w.pairs.At(pi)
+	if p.flags&queued == 0 { // it ended, and another may have its record
+		return
+	}
+	p.flags &^= queued
+	w.drive(p.client, w.clients.At(p.client), now)
+}
+
+func (w *worker) queueMore(c *client, p *pair) {
+	if p.flags&queued == 0 {
+		p.flags |= queued
+		w.more = append(w.more, c.pair)
+	}
+}

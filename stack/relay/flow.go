@@ -1,0 +1,223 @@
+package relay
+
+import (
+	"golang.org/x/sys/unix"
+
+	"penstock/stack/sys"
+)
+
+// Side is one socket of a connection: its descriptor and what is known to be
+// possible with it. Events add to Ready; Pump takes off what is used up.
+type Side struct {
+	FD    int32
+	Ready sys.Ready
+	// Nagle says that small pieces may be held back on the way out. It is
+	// switched off before the second one: the first never waits, and a short
+	// connection then needs no call for it.
+	Nagle bool
+}
+
+// Flow is one direction of a proxied connection, without pointers. The zero
+// value is the start of one.
+type Flow struct {
+	Bytes uint64 // passed on so far
+
+	held  uint32 // bytes read and not yet passed on, in the pipe or the buffer
+	pipe  uint32 // index plus one into the worker's pipes
+	buf   uint32 // index plus one into the worker's buffers
+	full  uint8  // full reads in a row; from spliceAfter on the flow splices
+	state flowState
+}
+
+type flowState uint8
+
+const (
+	ended flowState = 1 << iota // the source's end has been read
+	done                        // ... and passed on
+	cut                         // an end of the source is no clean one
+)
+
+// Status is what Pump came to.
+type Status uint8
+
+const (
+	moved    Status = iota // go on; Pump does not return it
+	Stuck                  // until an event says more
+	More                   // its turn is over, there is more to do
+	Done                   // the end was passed on
+	SrcReset               // the source broke off; all it had sent was passed on
+	DstGone                // the destination takes no more; what was held is lost
+)
+
+const (
+	turnBytes   = 1 << 20 // most that a flow moves before others get their turn
+	spliceAfter = 2       // full reads
+	pipeSize    = 256 << 10
+)
+
+// Cut marks the source as broken: when all it sent is read, Pump returns
+// SrcReset, even if the kernel reports a clean end by then.
+func (f *Flow) Cut() { f.state |= cut }
+
+// Done says whether the flow's end was passed on.
+func (f *Flow) Done() bool { return f.state&done != 0 }
+
+// Pump moves bytes from src to dst until one of them can't, or the flow's
+// turn is over. last says that dst's other direction is over too: its socket
+// is about to be closed, which sends the FIN that Pump then need not send.
+func (w *Worker) Pump(f *Flow, src, dst *Side, last bool) Status {
+	if f.state&done != 0 {
+		return Done
+	}
+	if dst.Nagle && f.Bytes > 0 {
+		sys.NoDelay(int(dst.FD))
+		dst.Nagle = false
+	}
+	for before := f.Bytes; f.Bytes-before < turnBytes; {
+		if f.held > 0 {
+			if s := w.flush(f, dst); s != moved {
+				return s
+			}
+		}
+		if f.state&ended != 0 {
+			return f.finish(dst, last)
+		}
+		if dst.Ready&sys.Out == 0 || src.Ready&sys.In == 0 {
+			return Stuck
+		}
+		if s := w.fill(f, src, dst); s != moved {
+			return s
+		}
+	}
+	return More
+}
+
+// finish passes the end on.
+func (f *Flow) finish(dst *Side, last bool) Status {
+	if f.state&cut != 0 {
+		return SrcReset
+	}
+	f.state |= done
+	if last {
+		return Done
+	}
+	if e := sys.ShutdownWrite(int(dst.FD)); e != 0 && e != unix.ENOTCONN {
+		return DstGone
+	}
+	return Done
+}
+
+// fill reads once. Nothing is held when it is called, so the pipe is empty.
+func (w *Worker) fill(f *Flow, src, dst *Side) Status {
+	if f.full >= spliceAfter && w.borrow(f) {
+		return w.splice(f, src)
+	}
+	n, e := sys.Recv(int(src.FD), w.space)
+	if s := f.got(n, e, src); s != moved {
+		return s
+	}
+	if n < len(w.space) {
+		f.full = 0
+		f.shortRead(src)
+	} else if f.full < spliceAfter {
+		f.full++
+	}
+	return w.send(f, w.space[:n], dst)
+}
+
+// got sorts out the result of a read.
+func (f *Flow) got(n int, e sys.Errno, src *Side) Status {
+	switch {
+	case e == unix.EAGAIN:
+		src.Ready &^= sys.In | sys.Unsure
+		return Stuck
+	case e != 0:
+		src.Ready &^= sys.In
+		return SrcReset
+	case n == 0:
+		src.Ready &^= sys.In
+		f.state |= ended
+		if f.state&cut != 0 {
+			return SrcReset
+		}
+	}
+	return moved
+}
+
+// shortRead draws the conclusion from a read that left room: nothing is left,
+// so there is no need to ask again. What comes later makes a new event. If FIN
+// had come, and nothing worse, this was the end.
+func (f *Flow) shortRead(src *Side) {
+	switch {
+	case src.Ready&sys.Unsure != 0:
+	case src.Ready&sys.Err != 0: // the error is still to be read
+	case src.Ready&sys.Fin != 0:
+		f.state |= ended
+	default:
+		src.Ready &^= sys.In
+	}
+}
+
+// send passes bytes on; what does not fit is held.
+func (w *Worker) send(f *Flow, b []byte, dst *Side) Status {
+	if len(b) == 0 {
+		return moved
+	}
+	n, e := sys.Send(int(dst.FD), b)
+	if e != 0 && e != unix.EAGAIN {
+		return DstGone
+	}
+	f.Bytes += uint64(n)
+	if n < len(b) {
+		dst.Ready &^= sys.Out
+		w.hold(f, b[n:])
+		return Stuck
+	}
+	return moved
+}
+
+// splice reads into the flow's pipe. The pipe is empty, so EAGAIN can only
+// mean that the socket is (sozu-proxy/sozu#1323). A short splice proves
+// nothing: the pipe may have run out of slots.
+func (w *Worker) splice(f *Flow, src *Side) Status {
+	p := w.pipes[f.pipe-1]
+	n, e := sys.Splice(int(src.FD), p.W, pipeSize)
+	if s := f.got(n, e, src); s != moved || n == 0 {
+		w.giveBack(f)
+		return s
+	}
+	if n < len(w.space) {
+		f.full = 0 // a trickle: copying is cheaper
+	}
+	f.held = uint32(n)
+	return moved
+}
+
+// flush passes on what is held, all of it or until dst has no room.
+func (w *Worker) flush(f *Flow, dst *Side) Status {
+	for f.held > 0 {
+		if dst.Ready&sys.Out == 0 {
+			return Stuck
+		}
+		n, e := w.flushOnce(f, dst)
+		if e == unix.EAGAIN {
+			dst.Ready &^= sys.Out
+			return Stuck
+		}
+		if e != 0 {
+			return DstGone
+		}
+		f.held -= uint32(n)
+		f.Bytes += uint64(n)
+	}
+	w.giveBack(f)
+	return moved
+}
+
+func (w *Worker) flushOnce(f *Flow, dst *Side) (int, sys.Errno) {
+	if f.pipe != 0 {
+		return sys.Splice(w.pipes[f.pipe-1].R, int(dst.FD), int(f.held))
+	}
+	b := w.buffers[f.buf-1].B
+	return sys.Send(int(dst.FD), b[len(b)-int(f.held):])
+}

@@ -20,10 +20,11 @@ const (
 	lowerWithoutBaton
 	lookBeforeDeposit
 	sweepOnceOnly
+	sweepNotAsked
 	noSecondLook
 	letGoForgetsLatch
 	blockedForever
-	blockedAfterHead
+	mixedQueue
 	deadHeadTried
 	noClearWaiting
 	drainOnce
@@ -59,10 +60,11 @@ var seeds = [faults]struct {
 	lowerWithoutBaton:  {"limit lowered by the operator itself, not by the holder", []string{"lower"}},
 	lookBeforeDeposit:  {"the flags looked at before the token is back", []string{"pair"}},
 	sweepOnceOnly:      {"SWEEP ignored while the flag is set already", []string{"pair", "lease"}},
+	sweepNotAsked:      {"a token went into a shard, but only CAPACITY is latched", []string{"pair"}},
 	noSecondLook:       {"the holder does not look at the latch after letting go", []string{"pair"}},
 	letGoForgetsLatch:  {"letting go clears the latch too", []string{"pair"}},
 	blockedForever:     {"CAPACITY does not clear the blocked memo", []string{"pair"}},
-	blockedAfterHead:   {"the blocked memo outlives the head it was about", []string{"excluded"}},
+	mixedQueue:         {"waiters refused by different members in one queue, with one memo", []string{"excluded"}},
 	deadHeadTried:      {"a waiter that becomes the head in the pass is not checked", []string{"leave"}},
 	noClearWaiting:     {"no waiters left, WAITING stays set", []string{"pair"}},
 	drainOnce:          {"one round over the rings instead of rounds until one is empty", []string{"order"}},

@@ -153,15 +153,15 @@ func (t *turn) checkWaiter(conn int8) {
 	switch {
 	case c.place == inFresh || c.place == inReturn:
 		t.fail("at rest, and connection %d is in a ring that nobody will drain", conn)
-	case c.wait == gone && t.head(t.queueOf(conn)) == conn:
+	case c.wait == gone && t.isHead(conn):
 		t.fail("at rest, and connection %d, which left, is the head of its queue", conn)
-	case c.wait == waiting && c.old && t.head(t.queueOf(conn)) == conn:
+	case c.wait == waiting && c.old && t.isHead(conn):
 		t.fail("at rest, and connection %d, which is too old, is the head of its queue", conn)
 	case c.wait == waiting && c.place == nowhere:
 		t.fail("at rest, and connection %d is lost", conn)
 	case c.wait == granted:
 		t.fail("at rest, and connection %d does not know that it is granted", conn)
-	case c.wait == waiting && t.head(t.queueOf(conn)) == conn && t.pathFree(conn):
+	case c.wait == waiting && t.isHead(conn) && t.pathFree(conn):
 		t.fail("at rest, connection %d waits, and a whole path is free for it", conn)
 	}
 }

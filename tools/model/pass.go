@@ -104,24 +104,10 @@ func (t *turn) drainOn() {
 func (t *turn) drainOne() {
 	r := t.rings[t.s.home.i]
 	for i := range t.clients {
-		if c := &t.s.conn[i]; t.lies(i, r) {
-			c.place = inQueue
+		if t.lies(i, r) {
+			t.enters(int8(i))
 			t.s.home.found, t.s.home.any = true, true
-			if q := t.queueOf(int8(i)); t.head(q) == int8(i) {
-				t.newHead(q)
-			}
 		}
-	}
-}
-
-// newHead: what is remembered of a queue was about the head it had.
-func (t *turn) newHead(q uint8) {
-	h := &t.s.home
-	if t.fault != blockedAfterHead {
-		h.blocked &^= 1 << q
-	}
-	if t.fault != deadHeadTried {
-		h.checked &^= 1 << q
 	}
 }
 
@@ -148,44 +134,27 @@ func (t *turn) drained() {
 	if h.bits&latchCapacity != 0 && t.fault != blockedForever {
 		h.blocked = 0
 	}
-	t.nextHead()
+	t.beginSweep()
 }
 
-// nextHead finds the next queue with a head to be checked.
+// nextHead finds the next head to be checked.
 func (t *turn) nextHead() {
 	h := &t.s.home
-	if h.serving {
-		t.serve()
-		return
-	}
-	for q := range uint8(t.queues()) {
-		if t.head(q) >= 0 && h.checked&(1<<q) == 0 {
-			t.toCheck(q)
-			return
+	if !h.serving {
+		for i := range int8(len(t.clients)) {
+			if t.isHead(i) && h.checked&queueBit(t.queueOf(i)) == 0 {
+				t.toCheck(i)
+				return
+			}
 		}
+		h.serving = true
 	}
-	h.conn = -1
-	t.headsChecked()
+	t.serve()
 }
 
-func (t *turn) toCheck(q uint8) {
+func (t *turn) toCheck(conn int8) {
 	h := &t.s.home
-	h.pc, h.i, h.conn = checkHead, q, t.head(q)
-}
-
-// head is who has the oldest ticket of a queue, -1 if it is empty.
-func (t *turn) head(q uint8) int8 {
-	oldest := int8(-1)
-	for i := range t.clients {
-		c := &t.s.conn[i]
-		if c.place != inQueue || t.queueOf(int8(i)) != q {
-			continue
-		}
-		if oldest < 0 || c.ticket < t.s.conn[oldest].ticket {
-			oldest = int8(i)
-		}
-	}
-	return oldest
+	h.pc, h.conn = checkHead, conn
 }
 
 // checkHead drops a dead head and expires an old one.
@@ -210,34 +179,34 @@ func (t *turn) checkHead() {
 		h.pc = postExpired
 		return
 	default:
-		h.checked |= 1 << h.i
+		h.checked |= queueBit(t.queueOf(h.conn))
 	}
 	t.nextHead()
 }
 
 // drop takes a waiter off its queue.
 func (t *turn) drop(conn int8) {
+	t.takeOff(conn)
 	c := &t.s.conn[conn]
-	c.place = nowhere
-	t.newHead(t.queueOf(conn))
 	if c.phase == ended {
 		t.end(conn)
 	}
 }
 
-func (t *turn) headsChecked() {
+// beginSweep: a debt may be paid by what came back to the word, so while
+// there is one, every pass looks.
+func (t *turn) beginSweep() {
 	h := &t.s.home
-	h.serving = true
-	sweep := h.bits&latchSweep != 0
+	sweep := h.bits&latchSweep != 0 || t.s.flags&flagStrict != 0
 	if t.fault == sweepOnceOnly && t.s.flags&flagWaiting != 0 {
 		sweep = false
 	}
-	if !sweep {
-		t.serve()
-		return
-	}
 	h.i = 0
-	t.nextLimit()
+	if sweep {
+		t.nextLimit()
+	} else {
+		t.nextHead()
+	}
 }
 
 // nextLimit finds the next counter whose limit may have been changed.
@@ -337,7 +306,7 @@ func (t *turn) swept() {
 		h.again = false
 		h.blocked = 0
 	}
-	t.serve()
+	t.nextHead()
 }
 
 // flagNext finds the next flag that is not as it should be.

@@ -127,18 +127,6 @@ func (sc *scenario) virtualOf(conn int8) *virtual {
 
 func (sc *scenario) poolOf(conn int8) int { return sc.virtualOf(conn).pool }
 
-// queueOf numbers the home's queues: one for each virtual server, then one
-// for each virtual server and member.
-func (sc *scenario) queueOf(conn int8) uint8 {
-	c := &sc.clients[conn]
-	if c.sticky == 0 {
-		return uint8(c.virtual)
-	}
-	return uint8(len(sc.virtuals) + c.virtual*len(sc.members) + c.sticky - 1)
-}
-
-func (sc *scenario) queues() int { return len(sc.virtuals) * (1 + len(sc.members)) }
-
 // pathLen is the number of counters on conn's path through m.
 func (sc *scenario) pathLen(conn, m int8) uint8 {
 	return uint8(len(sc.virtualOf(conn).prefix) + len(sc.members[m].counters))

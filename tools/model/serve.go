@@ -10,23 +10,25 @@ func (t *turn) serve() {
 		t.flagNext()
 	case t.budget > 0 && h.served == t.budget:
 		h.pc = relatch
-	case h.checked&(1<<t.queueOf(conn)) == 0:
-		t.toCheck(t.queueOf(conn))
+	case h.checked&queueBit(t.queueOf(conn)) == 0:
+		t.toCheck(conn)
 	default:
 		h.grip = grip{conn: conn, member: -1}
 		t.reach()
 	}
 }
 
+// oldestHead is who has the oldest ticket in the queues not blocked, -1 if
+// there is nobody.
 func (t *turn) oldestHead() int8 {
 	oldest := int8(-1)
-	for q := range t.queues() {
-		conn := t.head(uint8(q))
-		if conn < 0 || t.s.home.blocked&(1<<q) != 0 {
+	for i := range int8(len(t.clients)) {
+		c := &t.s.conn[i]
+		if c.place != inQueue || t.s.home.blocked&queueBit(t.queueOf(i)) != 0 {
 			continue
 		}
-		if oldest < 0 || t.s.conn[conn].ticket < t.s.conn[oldest].ticket {
-			oldest = conn
+		if oldest < 0 || c.ticket < t.s.conn[oldest].ticket {
+			oldest = i
 		}
 	}
 	return oldest
@@ -101,7 +103,7 @@ func (t *turn) retreat() {
 		h.tried++
 		t.reach()
 	default:
-		h.blocked |= 1 << t.queueOf(h.conn)
+		h.blocked |= queueBit(t.queueOf(h.conn))
 		t.serve()
 	}
 }
@@ -121,8 +123,7 @@ func (t *turn) grant() {
 	t.checkOrder(h.conn)
 	t.settle(h.conn, granted)
 	c.member, c.holds = h.member, true
-	c.place = nowhere
-	t.newHead(t.queueOf(h.conn))
+	t.takeOff(h.conn)
 	h.level = 0
 	h.pc = postGrant
 }

@@ -80,7 +80,7 @@ type conn struct {
 	place    uint8
 	member   int8  // of the slot it holds, if holds
 	ticket   uint8 // place in the order of arrival; ranks, 0 for none
-	excluded uint8 // members it must not be given, one bit each
+	excluded uint8 // members that refused it, one bit each
 	failed   uint8 // dials that failed so far
 	holds    bool  // owns a whole path
 	dead     bool  // the client left, but an outcome was first
@@ -106,17 +106,18 @@ type grip struct {
 // proc is a loop, or the operator who changes limits.
 type proc struct {
 	grip
-	pc     pc
-	then   next
-	giving reason
-	extra  int8  // tokens of a lease not yet in the shard
-	bits   uint8 // to latch by the kick
-	strict bool  // what it read of the counter
-	flags  bool  // what it read of the home
-	owes   bool  // put a token somewhere: must look
-	saw    bool  // ghost: read on arrival that the pool has waiters
-	resume bool  // used up the budget of a pass, has to go on
-	op     uint8 // the operator's next line
+	pc      pc
+	then    next
+	giving  reason
+	extra   int8  // tokens of a lease not yet in the shard
+	bits    uint8 // to latch by the kick
+	strict  bool  // what it read of the counter
+	flags   bool  // what it read of the home when the operation began
+	owes    bool  // put a token somewhere: must look
+	sharded bool  // and into a shard
+	saw     bool  // ghost: read on arrival that the pool has waiters
+	resume  bool  // used up the budget of a pass, has to go on
+	op      uint8 // the operator's next line
 }
 
 // home is what only the holder of the baton touches.
@@ -124,9 +125,9 @@ type home struct {
 	grip
 	pc       passPC
 	bits     uint8
-	i        uint8 // ring, queue, shard, counter or pool it is at
-	blocked  uint16
-	checked  uint16 // queues whose head was seen alive in this pass
+	i        uint8  // ring, queue, shard, counter or pool it is at
+	blocked  uint64 // queues whose head got no path, and no capacity came since
+	checked  uint64 // queues whose head was seen alive in this pass
 	hand     int8   // tokens swept from a shard, or a change of limit
 	served   uint8
 	serving  bool // past the first look at the heads

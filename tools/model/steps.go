@@ -18,11 +18,12 @@ type pc uint8
 
 const (
 	idle pc = iota
+	flagsToTake
 	takeStrict
 	takeToken
 	leaseAdd
+	flagsToGive
 	giveStrict
-	giveFlags
 	giveDeposit
 	lookFlags
 	pushFresh
@@ -61,6 +62,9 @@ const (
 func (t *turn) step() {
 	me := t.me()
 	switch me.pc {
+	case flagsToTake:
+		me.flags = t.s.flags != 0
+		t.advance()
 	case takeStrict:
 		me.strict = t.isStrict(t.above(&me.grip))
 		me.pc = takeToken
@@ -68,11 +72,11 @@ func (t *turn) step() {
 		t.take()
 	case leaseAdd:
 		t.addLease()
+	case flagsToGive:
+		me.flags = t.s.flags != 0
+		t.giveTop()
 	case giveStrict:
 		me.strict = t.isStrict(t.top(&me.grip))
-		me.pc = giveFlags
-	case giveFlags:
-		me.flags = t.s.flags != 0
 		me.pc = giveDeposit
 	case giveDeposit:
 		t.deposit()
@@ -120,7 +124,7 @@ func (t *turn) arrive(conn int8) {
 		t.park()
 		return
 	}
-	t.advance()
+	me.pc = flagsToTake
 }
 
 // demand is what a grip needs before it is a whole path.
@@ -152,7 +156,7 @@ func (t *turn) demand(g *grip) demand {
 
 // candidate is the member after the g.tried first ones, -1 for none.
 func (t *turn) candidate(g *grip) int8 {
-	if sticky := t.clients[g.conn].sticky; sticky > 0 {
+	if sticky := t.sticky(g.conn); sticky > 0 {
 		if g.tried == 0 {
 			return int8(sticky - 1)
 		}
@@ -220,14 +224,15 @@ func (t *turn) isDown(g *grip) bool {
 	return g.member >= 0 && t.s.down&(1<<g.member) != 0
 }
 
-// takeOne takes a token of c for the loop, and extra ones when it leases.
+// takeOne takes a token of c for the loop, and extra ones as a lease while
+// nobody waits.
 func (t *turn) takeOne(c int, strict bool) (extra int8, ok bool) {
 	word, shard, lease := &t.s.word[c], &t.s.shard[c][t.id], t.counters[c].lease
 	switch {
 	case !strict && *shard > 0:
 		*shard--
 		return 0, true
-	case !strict && *word > lease:
+	case !strict && !t.me().flags && *word > lease:
 		*word -= 1 + lease
 		return lease, true
 	case *word > 0:
@@ -243,7 +248,9 @@ func (t *turn) addLease() {
 		t.s.shard[t.top(&me.grip)][t.id] += me.extra
 	}
 	me.extra = 0
-	me.owes = t.fault != noLookAfterLease
+	if t.fault != noLookAfterLease {
+		me.owes, me.sharded = true, true
+	}
 	t.advance()
 }
 
@@ -254,11 +261,8 @@ func (t *turn) proceed() {
 		t.fail("connection %d saw that the pool has waiters, and was let in before them", me.conn)
 	}
 	t.own(me.grip)
-	owes := me.owes
-	t.rest()
-	if owes {
-		t.me().pc = lookFlags
-	}
+	me.grip = noGrip
+	t.lookOr(me.owes)
 }
 
 // own hands a whole path over to its connection.
@@ -287,13 +291,13 @@ func (t *turn) floor() uint8 {
 	return 0
 }
 
-// giveTop begins to give back the token taken last: first it reads whether
-// the token must go to the word, then it puts it there.
+// giveTop begins to give back the token taken last: to the word if somebody
+// waited when the operation began, or if the counter is strict.
 func (t *turn) giveTop() {
 	me := t.me()
 	me.strict = false
-	me.pc = giveFlags
-	if t.counters[t.top(&me.grip)].changes {
+	me.pc = giveDeposit
+	if !me.flags && t.counters[t.top(&me.grip)].changes {
 		me.pc = giveStrict
 	}
 }
@@ -305,9 +309,9 @@ func (t *turn) deposit() {
 		t.s.word[c]++
 	} else {
 		t.s.shard[c][t.id]++
+		me.sharded = true
 	}
 	me.strict = false
-	me.flags = me.flags && t.fault == lookBeforeDeposit
 	me.level--
 	if t.fault == rollBackForgets && me.giving != releasing && me.level > 0 {
 		me.level-- // and its token is nowhere
@@ -322,6 +326,7 @@ func (t *turn) deposit() {
 	t.gaveBack()
 }
 
+// gaveBack: all that was to be given back is.
 func (t *turn) gaveBack() {
 	me := t.me()
 	switch me.giving {
@@ -357,12 +362,16 @@ func (t *turn) look() {
 	if t.fault == lookBeforeDeposit {
 		seen = me.flags
 	}
-	me.flags = false
-	if seen {
+	sharded := me.sharded && t.fault != sweepNotAsked
+	me.flags, me.sharded = false, false
+	switch {
+	case seen && sharded:
 		t.kick(latchCapacity | latchSweep)
-		return
+	case seen:
+		t.kick(latchCapacity)
+	default:
+		t.goOn()
 	}
-	t.goOn()
 }
 
 // park pushes the waiter, then kicks.
@@ -370,6 +379,7 @@ func (t *turn) park() {
 	me := t.me()
 	me.grip = grip{conn: me.conn, member: -1}
 	me.then = thenIdle
+	me.flags = false
 	if t.fault == kickBeforePush {
 		me.then = thenPushed
 		t.kick(latchArrived)
@@ -404,7 +414,7 @@ func (t *turn) closes(conn int8) {
 func (t *turn) letGoOf(conn int8) {
 	t.seize(conn)
 	t.end(conn)
-	t.giveBack(releasing)
+	t.me().pc = flagsToGive
 }
 
 // seize takes the path over from its connection.
@@ -455,7 +465,7 @@ func (t *turn) dialFails(conn int8) {
 	if t.fault == failedDialNoKick {
 		t.s.conn[conn].phase = arriving
 		t.me().then = thenPushReturn
-		t.giveBack(releasing)
+		t.me().pc = flagsToGive
 		t.step()
 		return
 	}
@@ -468,6 +478,7 @@ func (t *turn) pushReturned() {
 	t.enqueue(me.conn, inReturn)
 	if t.excludes {
 		c.excluded |= 1 << me.member
+		c.ahead = 0 // of another queue
 	}
 	if t.fault == requeueNewTicket {
 		c.ticket = t.s.lastTicket() + 1
@@ -477,7 +488,7 @@ func (t *turn) pushReturned() {
 		return
 	}
 	me.then = thenKick
-	t.giveBack(releasing)
+	me.pc = flagsToGive
 }
 
 // goOn follows an operation's look or kick.

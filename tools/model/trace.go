@@ -13,7 +13,7 @@ var placeNames = [...]string{"nowhere", "in its ring", "in the return ring", "qu
 var phaseNames = [...]string{"absent", "arriving", "parked", "up", "over"}
 
 var pcNames = [...]string{
-	"idle", "read strict", "take", "put rest of lease into shard", "read strict", "read flags", "give",
+	"idle", "read flags", "read strict", "take", "put rest of lease into shard", "read flags", "read strict", "give",
 	"look at flags", "push", "push to return ring", "latch", "try baton", "pass", "let go of baton",
 	"lower: set strict", "lower: set flag", "change word", "lower: sweep",
 }

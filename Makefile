@@ -1,0 +1,67 @@
+# Everything that CI does can be done by hand with these targets.
+SHELL := /bin/bash
+GO ?= go
+export GOFLAGS ?=
+PKGS := ./...
+# Packages with locks, atomics and goroutines, run once more under the race detector.
+RACE := ./lb/... ./stack/... ./cmd/...
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test race check vet fmt model bench bench-once versus fuzz stress ci setup peers clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## see that Go is there, and fetch what the module needs
+	@command -v $(GO) >/dev/null || { echo "Go is missing: apt-get install golang (1.26 or newer), or see https://go.dev/dl"; exit 1; }
+	@$(GO) mod download
+
+peers: ## install what tools/versus compares with and uses (Debian packages)
+	@command -v haproxy >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q haproxy; }
+
+build: setup ## build bin/penstock and bin/penbench
+	$(GO) build -o bin/ ./cmd/...
+
+run: build ## start the proxy with two demo servers and demo clients: watch them queue
+	./bin/penstock run -demo -admin 127.0.0.1:8081 -access-log stderr
+
+test: setup ## run all tests
+	$(GO) test $(PKGS)
+
+race: setup ## the tests again, under the race detector
+	$(GO) test -race -short $(RACE)
+
+vet: setup ## gofmt and go vet
+	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	$(GO) vet $(PKGS)
+
+check: vet ## vet, and the rules of the house (tools/policy)
+	$(GO) test -count=1 ./tools/policy
+
+model: setup ## check the core protocol state by state, and that each seeded fault is caught
+	$(GO) run ./tools/model
+
+stress: setup ## ten million hand-offs through the core
+	$(GO) test -count=1 -run TestStress -timeout 30m ./lb/dispatch -args -handoffs=10000000
+
+bench: setup ## all Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
+
+bench-once: setup ## each benchmark once, so that none rots
+	$(GO) test -run '^$$' -bench . -benchtime 1x $(PKGS)
+
+versus: build peers ## penstock beside HAProxy, same work, one run
+	$(GO) run ./tools/versus
+
+FUZZTIME ?= 60s
+fuzz: setup ## each fuzz target for FUZZTIME
+	@set -e; for f in $$(grep -rlE '^func Fuzz' --include=*_test.go .); do \
+	  d=$$(dirname $$f); \
+	  for n in $$(grep -ohE '^func Fuzz[A-Za-z0-9]+' $$f | cut -c6-); do \
+	    echo "== $$d $$n"; $(GO) test -run '^$$' -fuzz "^$$n$$" -fuzztime $(FUZZTIME) $$d; done; done
+
+ci: check test race model bench-once ## all that CI runs
+	$(MAKE) fuzz FUZZTIME=5s
+
+clean: ## remove what was built
+	rm -rf bin

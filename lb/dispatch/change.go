@@ -57,11 +57,15 @@ func (l *Loop) SetMemberState(now Tick, m MemberID, s State) {
 func (l *Loop) SetNodeState(now Tick, id NodeID, s State) {
 	nd := l.d.nodes[id]
 	nd.state.Store(uint32(s))
+	var h *home // of all its members
 	for _, m := range l.d.members {
 		if m.node == nd {
 			m.pool.recountUp(now)
-			m.pool.home.kick(l, now, arrived|capacity)
+			h = m.pool.home
 		}
+	}
+	if h != nil {
+		h.kick(l, now, arrived|capacity)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -173,7 +172,7 @@ func setTime(to *Tick, val string) error {
 
 // checkEmpty checks that nothing is in use and nobody waits (invariant 9),
 // and that every token is back (invariant 1).
-func checkEmpty(t testing.TB, d *Dispatcher) {
+func checkEmpty(t failer, d *Dispatcher) {
 	t.Helper()
 	check := func(kind string, i int, l Load) {
 		t.Helper()
@@ -198,4 +197,10 @@ func checkEmpty(t testing.TB, d *Dispatcher) {
 			t.Errorf("home %d at the end: live %d, flags %b, state %b", i, h.live.Load(), h.flags.Load(), h.state.Load())
 		}
 	}
+}
+
+// failer is a testing.TB, or one of rapid's.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
 }

@@ -35,7 +35,7 @@ func (l *Loop) accept(i int) {
 			l.handler.Accepted(ln.index, fd, from, l.now)
 			continue
 		}
-		l.budget.give()
+		l.budget.unaccept()
 		if again := l.acceptFailed(e); !again {
 			break
 		}
@@ -79,7 +79,8 @@ func (l *Loop) pause(retry time.Duration) {
 	}
 	l.budget.paused.Add(1)
 	if retry == 0 {
-		l.warn("at the descriptor budget, not accepting for now", "budget", l.budget.Max(), "used", l.budget.Used())
+		l.warn("full, not accepting for now", "descriptors", l.budget.Used(), "of", l.budget.Max(),
+			"clients", l.budget.Clients(), "most", l.budget.clients)
 		if l.budget.room() { // one was freed before the pause could be seen
 			l.Wake()
 		}

@@ -10,18 +10,29 @@ type Budget struct {
 	max     int64
 	reserve int64 // kept back from accept, for dials
 
+	clients int64 // most clients at once
+
 	used   atomic.Int64
+	open   atomic.Int64 // clients
 	paused atomic.Int32 // loops whose listeners pause
 	resume func()       // wakes them
 }
 
 // NewBudget returns a budget of max descriptors, of which clients may be given
-// seven eighths when nothing is dialled. resume is called when descriptors
-// came free while a loop paused, on the thread that freed them.
-func NewBudget(max int, resume func()) *Budget {
+// seven eighths when nothing is dialled, and of the given number of clients (0:
+// as many as there are descriptors for). resume is called when something came
+// free while a loop paused, on the thread that freed it.
+func NewBudget(max, clients int, resume func()) *Budget {
 	m := int64(max)
-	return &Budget{max: m, reserve: min(m/8+1, 1024), resume: resume}
+	b := &Budget{max: m, clients: int64(clients), reserve: min(m/8+1, 1024), resume: resume}
+	if clients == 0 {
+		b.clients = m
+	}
+	return b
 }
+
+// Clients returns how many clients are connected, parked ones included.
+func (b *Budget) Clients() int { return int(b.open.Load()) }
 
 // Used returns how many descriptors connections hold now.
 func (b *Budget) Used() int { return int(b.used.Load()) }
@@ -29,8 +40,29 @@ func (b *Budget) Used() int { return int(b.used.Load()) }
 // Max returns the budget's size.
 func (b *Budget) Max() int { return int(b.max) }
 
-// accept takes a descriptor for a client that is about to be accepted.
-func (b *Budget) accept() bool { return b.take(b.max - b.reserve) }
+// accept takes a place and a descriptor for a client that is about to be
+// accepted.
+func (b *Budget) accept() bool {
+	if b.open.Add(1) <= b.clients {
+		if b.take(b.max - b.reserve) {
+			return true
+		}
+	}
+	b.open.Add(-1)
+	return false
+}
+
+// unaccept gives both back, for there was nobody.
+func (b *Budget) unaccept() {
+	b.open.Add(-1)
+	b.give()
+}
+
+// left gives a client's place back; its descriptor goes by itself.
+func (b *Budget) left() {
+	b.open.Add(-1)
+	b.freed()
+}
 
 // dial takes one for a connection to a server.
 func (b *Budget) dial() bool { return b.take(b.max) }
@@ -43,13 +75,19 @@ func (b *Budget) take(most int64) bool {
 	return false
 }
 
-// give gives one back.
+// give gives a descriptor back.
 func (b *Budget) give() {
 	b.used.Add(-1)
-	if b.paused.Load() > 0 {
+	b.freed()
+}
+
+func (b *Budget) freed() {
+	if b.paused.Load() > 0 && b.room() {
 		b.resume()
 	}
 }
 
 // room says whether accept would succeed.
-func (b *Budget) room() bool { return b.used.Load() < b.max-b.reserve }
+func (b *Budget) room() bool {
+	return b.used.Load() < b.max-b.reserve && b.open.Load() < b.clients
+}

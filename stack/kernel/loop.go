@@ -66,7 +66,7 @@ func NewLoop(b *Budget, h Handler, log *slog.Logger) (*Loop, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open poller: %w", err)
 	}
-	l := &Loop{poller: p, handler: h, budget: b, log: log, now: Clock()}
+	l := &Loop{poller: p, handler: h, budget: b, log: log, now: Clock(), table: newTable()}
 	l.wheel = wheel.New(l.now)
 	l.wakeTask = l.awake
 	if l.timer, err = sys.NewTimer(); err != nil {
@@ -116,6 +116,7 @@ func (l *Loop) Wake() {
 func (l *Loop) Do(f func()) {
 	l.poller.Trigger(queue.HighPriority, func(any) error {
 		l.now = Clock()
+		l.table.batchOver()
 		f()
 		l.turn()
 		return nil
@@ -125,6 +126,7 @@ func (l *Loop) Do(f func()) {
 func (l *Loop) awake(any) error {
 	l.woken.Store(false)
 	l.now = Clock()
+	l.table.batchOver() // the poller runs tasks behind the events
 	l.turn()
 	return nil
 }
@@ -132,9 +134,10 @@ func (l *Loop) awake(any) error {
 // event is called by the poller for each descriptor that is ready.
 func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 	l.now = Clock()
+	ref, unsure := l.table.event(fd)
 	if fd == l.timer {
 		l.armed = 0
-	} else if ref, unsure := l.table.event(fd); ref != 0 {
+	} else if ref != 0 {
 		l.handler.Ready(ref, readiness(ev, unsure), l.now)
 	} else if i := l.listenerOf(fd); i >= 0 {
 		l.accept(i)

@@ -40,3 +40,6 @@ func (l *Loop) Reset(fd int) {
 	sys.Reset(fd)
 	l.budget.give()
 }
+
+// Departed gives the place of a client back whose session is over.
+func (l *Loop) Departed() { l.budget.left() }

@@ -17,6 +17,10 @@ type report struct {
 	trace  []move
 }
 
+// tooMany states are the end of an exploration that has no other: a scenario
+// that has more is too large to prove anything.
+const tooMany = 6_000_000
+
 // explorer visits all states breadth first. Of a state already met it keeps
 // 64 bits of hash: among n states two are taken for one with a chance of
 // about n*n/2^65, that is 1 in 4 million for 3 million states. The seed of
@@ -35,6 +39,7 @@ type explorer struct {
 	first []uint32
 	edges []uint32
 
+	moves  []move // of the state being expanded
 	report report
 }
 
@@ -48,37 +53,50 @@ func explore(sc *scenario, f fault) report {
 	return e.report
 }
 
+// run visits the states level by level: those after the same number of steps.
 func (e *explorer) run() {
-	level := []state{newState(e.scenario)}
+	level, after := []state{newState(e.scenario)}, []state{}
 	e.number(&level[0], 0, move{})
-	var moves []move
-	for len(level) > 0 {
-		var after []state
-		for i := range level {
-			moves = e.scenario.moves(&level[i], moves[:0])
-			at := uint32(len(e.first))
-			e.first = append(e.first, uint32(len(e.edges)))
-			if len(moves) == 0 && e.ended(&level[i], at) {
-				return
-			}
-			for _, m := range moves {
-				s, broken := e.apply(level[i], m)
-				n, fresh := e.number(&s, at, m)
-				e.edges = append(e.edges, n)
-				if broken != "" {
-					e.violation(broken, append(e.path(at), m))
-					return
-				}
-				if fresh {
-					after = append(after, s)
-				}
-			}
+	for len(level) > 0 && e.report.broken == "" {
+		if len(e.parent) > tooMany {
+			e.violation("too many states to be explored to the end", nil)
+			return
 		}
-		level = after
+		after = after[:0]
+		for i := range level {
+			after = e.expand(&level[i], after)
+		}
+		level, after = after, level
 		e.report.depth++
 	}
+	if e.report.broken == "" {
+		e.first = append(e.first, uint32(len(e.edges)))
+		e.checkCycles()
+	}
+}
+
+// expand makes every move there is in s, the next state in the order of
+// numbers, and appends the states not met before.
+func (e *explorer) expand(s *state, after []state) []state {
+	at := uint32(len(e.first))
 	e.first = append(e.first, uint32(len(e.edges)))
-	e.checkCycles()
+	e.moves = e.scenario.moves(s, e.moves[:0])
+	if len(e.moves) == 0 {
+		e.checkEnd(s, at)
+	}
+	for _, m := range e.moves {
+		next, broken := e.apply(*s, m)
+		if broken != "" {
+			e.violation(broken, append(e.path(at), m))
+			break
+		}
+		n, fresh := e.number(&next, at, m)
+		e.edges = append(e.edges, n)
+		if fresh {
+			after = append(after, next)
+		}
+	}
+	return after
 }
 
 // apply makes a move in a copy of s and checks the state after it.
@@ -102,18 +120,21 @@ func (e *explorer) number(s *state, parent uint32, by move) (n uint32, fresh boo
 	return n, true
 }
 
-// ended checks a state that nothing follows.
-func (e *explorer) ended(s *state, at uint32) bool {
+// checkEnd checks a state that nothing follows.
+func (e *explorer) checkEnd(s *state, at uint32) {
 	t := turn{scenario: e.scenario, s: s}
 	t.checkEnd()
 	if t.broken != "" {
 		e.violation(t.broken, e.path(at))
 	}
-	return t.broken != ""
 }
 
+// violation notes the first one. A level is gone through to its end, so there
+// may be others, with as many steps.
 func (e *explorer) violation(broken string, trace []move) {
-	e.report.broken, e.report.trace = broken, trace
+	if e.report.broken == "" {
+		e.report.broken, e.report.trace = broken, trace
+	}
 }
 
 // path is the moves from the first state to state n.

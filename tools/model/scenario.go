@@ -48,6 +48,7 @@ type client struct {
 	loop    int
 	virtual int
 	sticky  int   // the member it persists to plus one; 0 for none
+	up      bool  // has its slot from the start, through member 0 of its list
 	leaves  bool  // may close while it waits
 	ages    bool  // is too old to wait at the script's tick
 	fails   uint8 // dials that fail before one works

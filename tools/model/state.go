@@ -153,7 +153,23 @@ func newState(sc *scenario) state {
 		s.proc[i].grip = noGrip
 	}
 	s.home.grip = noGrip
+	for i, c := range sc.clients {
+		if c.up {
+			s.establish(sc, int8(i))
+		}
+	}
 	return s
+}
+
+// establish gives conn a slot before anything else happens.
+func (s *state) establish(sc *scenario, conn int8) {
+	m := int8(sc.virtualOf(conn).members[0])
+	for level := range sc.pathLen(conn, m) {
+		s.word[sc.counterAt(conn, m, level)]--
+	}
+	t := s.lastTicket() + 1
+	s.conn[conn].phase, s.conn[conn].member, s.conn[conn].holds = up, m, true
+	s.conn[conn].ticket, s.conn[conn].born = t, t
 }
 
 var noGrip = grip{conn: -1, member: -1}

@@ -89,10 +89,14 @@ func (l *Loop) pause(retry time.Duration) {
 
 // tryResume starts accepting again if there is room.
 func (l *Loop) tryResume() {
-	if l.retryAt > l.now || !l.budget.room() {
+	if l.retryAt > l.now {
 		return
 	}
-	l.pausedAt, l.retryAt = 0, 0
+	l.retryAt = 0
+	if !l.budget.room() {
+		return
+	}
+	l.pausedAt = 0
 	l.budget.paused.Add(-1)
 	for i := range l.listeners {
 		if err := l.poller.AddRead(&netpoll.PollAttachment{FD: l.listeners[i].fd}, false); err != nil {

@@ -43,12 +43,13 @@ func (b *Budget) Max() int { return int(b.max) }
 // accept takes a place and a descriptor for a client that is about to be
 // accepted.
 func (b *Budget) accept() bool {
-	if b.open.Add(1) <= b.clients {
-		if b.take(b.max - b.reserve) {
-			return true
-		}
+	if !take(&b.open, b.clients) {
+		return false
 	}
-	b.open.Add(-1)
+	if take(&b.used, b.max-b.reserve) {
+		return true
+	}
+	b.left()
 	return false
 }
 
@@ -64,15 +65,21 @@ func (b *Budget) left() {
 	b.freed()
 }
 
-// dial takes one for a connection to a server.
-func (b *Budget) dial() bool { return b.take(b.max) }
+// dial takes a descriptor for a connection to a server.
+func (b *Budget) dial() bool { return take(&b.used, b.max) }
 
-func (b *Budget) take(most int64) bool {
-	if b.used.Add(1) <= most {
-		return true
+// take adds one unless there are as many as allowed. It never shows more than
+// there are: who looks for room meanwhile is not misled.
+func take(count *atomic.Int64, most int64) bool {
+	for {
+		n := count.Load()
+		if n >= most {
+			return false
+		}
+		if count.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
-	b.used.Add(-1)
-	return false
 }
 
 // give gives a descriptor back.

@@ -14,6 +14,9 @@ func readiness(ev netpoll.IOEvent, unsure bool) (r sys.Ready) {
 	if ev&(unix.EPOLLIN|unix.EPOLLPRI) != 0 {
 		r |= sys.In
 	}
+	if ev&unix.EPOLLPRI != 0 {
+		r |= sys.Unsure // a read stops at urgent data: a short one proves nothing
+	}
 	if ev&unix.EPOLLOUT != 0 {
 		r |= sys.Out
 	}

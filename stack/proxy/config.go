@@ -19,6 +19,7 @@ type Config struct {
 	// MaxDescriptors is how many descriptors connections may hold, pipes not
 	// included; see kernel.Budget.
 	MaxDescriptors int
+	MaxClients     int // client connections at once; 0: as descriptors allow
 	// MaxPipes is how many pipes a loop may open for splicing, two
 	// descriptors each.
 	MaxPipes int

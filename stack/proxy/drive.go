@@ -28,14 +28,14 @@ func (w *worker) drive(i uint32, c *client, now int64) {
 	switch {
 	case up == relay.SrcReset || down == relay.DstGone:
 		w.clientReset(i, c, now)
-	case down == relay.SrcReset:
+	case down == relay.SrcReset, down == relay.Done && p.flags&serverBroke != 0 && !p.up.Done():
 		w.serverReset(i, c, p, now)
 	case p.up.Done() && down == relay.Done:
 		w.finished(i, c, p, now)
 	case up == relay.More || down == relay.More:
 		w.queueMore(c, p)
 	case up == relay.Done || down == relay.Done:
-		w.halfClosed(c, p, up == relay.Done)
+		w.halfClosed(c, p, up == relay.Done, now)
 	}
 }
 
@@ -43,6 +43,7 @@ func (w *worker) drive(i uint32, c *client, now int64) {
 // whatever the kernel will say when it has been read, and its slot is free.
 func (w *worker) serverFailed(p *pair, now int64) {
 	if sys.Error(int(p.server.FD)) != 0 || p.flags&serverDeaf != 0 {
+		p.flags |= serverBroke
 		p.down.Cut()
 		w.release(p, now)
 	}
@@ -57,8 +58,9 @@ func (w *worker) finished(i uint32, c *client, p *pair, now int64) {
 	}
 }
 
-// halfClosed notes who was first, and starts the half-close clock.
-func (w *worker) halfClosed(c *client, p *pair, clientFirst bool) {
+// halfClosed notes who was first, and starts the half-close clock: a FIN is a
+// sign of life like a byte.
+func (w *worker) halfClosed(c *client, p *pair, clientFirst bool, now int64) {
 	if p.flags&(clientFin|serverFin) != 0 {
 		return
 	}
@@ -67,6 +69,7 @@ func (w *worker) halfClosed(c *client, p *pair, clientFirst bool) {
 	} else {
 		p.flags |= serverFin
 	}
+	p.active = now
 	w.arm(c, p)
 }
 

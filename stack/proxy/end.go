@@ -148,12 +148,14 @@ func (w *worker) end(i uint32, c *client, code Code, closer string, now int64) {
 	}
 	if c.pair == 0 {
 		w.clients.Free(i)
+		w.loop.Departed()
 		return
 	}
 	p := w.pairs.At(c.pair)
 	holds, path := p.holds, p.path
 	w.dropPair(c, p)
 	w.clients.Free(i)
+	w.loop.Departed()
 	if holds { // last: the server's count is down before the next is let in
 		w.disp.Release(dispatch.Tick(now), path)
 	}

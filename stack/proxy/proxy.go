@@ -35,7 +35,7 @@ func New(cfg Config) (*Proxy, error) {
 		p.addresses = append(p.addresses, sys.NewAddress(m))
 	}
 	p.dispatch = dispatch.New(cfg.Dispatch, func(i int) { p.workers[i].loop.Wake() })
-	p.budget = kernel.NewBudget(cfg.MaxDescriptors, p.wakeAll)
+	p.budget = kernel.NewBudget(cfg.MaxDescriptors, cfg.MaxClients, p.wakeAll)
 	for i := range cfg.Dispatch.Loops {
 		if err := p.addWorker(i); err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -84,6 +84,12 @@ func (p *Proxy) Dispatcher() *dispatch.Dispatcher { return p.dispatch }
 // Budget returns the descriptors in use and how many there are for
 // connections.
 func (p *Proxy) Budget() (used, most int) { return p.budget.Used(), p.budget.Max() }
+
+// Clients returns how many clients are connected, parked ones included.
+func (p *Proxy) Clients() int { return p.budget.Clients() }
+
+// Draining says whether Drain was called.
+func (p *Proxy) Draining() bool { return p.draining.Load() }
 
 // wakeAll has loops that pause look whether they may accept again. A loop
 // that is not running yet is woken when it starts.

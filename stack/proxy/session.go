@@ -56,9 +56,10 @@ type pair struct {
 type pairFlags uint8
 
 const (
-	serverDeaf pairFlags = 1 << iota // the server reads no more; its answer may still come
-	optionsSet                       // keep-alive and the like are on for the server
-	queued                           // in the list of those with more to do
-	clientFin                        // the client was the first to say its last
-	serverFin                        // the server was
+	serverDeaf  pairFlags = 1 << iota // the server reads no more; its answer may still come
+	serverBroke                       // it reset the connection
+	optionsSet                        // keep-alive and the like are on for the server
+	queued                            // in the list of those with more to do
+	clientFin                         // the client was the first to say its last
+	serverFin                         // the server was
 )

@@ -121,7 +121,7 @@ func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
 // bare if there is nothing to peek at.
 func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
 	fd := int(c.side.FD)
-	if r&sys.Err != 0 && sys.Error(fd) != 0 {
+	if r&(sys.Err|sys.Unsure) != 0 && sys.Error(fd) != 0 {
 		w.left(i, c, now)
 		return
 	}

@@ -69,11 +69,11 @@ func (w *Worker) Pump(f *Flow, src, dst *Side, last bool) Status {
 	if f.state&done != 0 {
 		return Done
 	}
-	if dst.Nagle && f.Bytes > 0 {
-		sys.NoDelay(int(dst.FD))
-		dst.Nagle = false
-	}
 	for before := f.Bytes; f.Bytes-before < turnBytes; {
+		if dst.Nagle && f.Bytes > 0 {
+			sys.NoDelay(int(dst.FD))
+			dst.Nagle = false
+		}
 		if f.held > 0 {
 			if s := w.flush(f, dst); s != moved {
 				return s

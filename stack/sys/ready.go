@@ -8,5 +8,5 @@ const (
 	Out                      // there is room to write; or a dial came through
 	Fin                      // the peer sent FIN: what can be read now is the last
 	Err                      // an error is pending, or both directions are shut
-	Unsure                   // may be about the descriptor's previous owner: look
+	Unsure                   // not to be relied on (the descriptor's previous owner's, urgent data): look
 )

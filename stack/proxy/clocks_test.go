@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"testing"
+	"time"
+)
+
+// A connection may be silent for longer than half-close-timeout before one
+// side says its last: the clock of the other starts then.
+func TestHalfCloseAfterSilence(t *testing.T) {
+	s := hold(t)
+	r := start(t, member(s.addr(), 0), halfClose(500*time.Millisecond))
+	c := r.dial()
+	up := s.next(t)
+	pass(t, c, up)
+	time.Sleep(700 * time.Millisecond) // silence is what is tested
+	c.CloseWrite()
+	wantEOF(t, up, "")
+	time.Sleep(100 * time.Millisecond) // the server thinks
+	write(t, up, "answer")
+	up.Close()
+	wantEOF(t, c, "answer")
+}
+
+// C28: any byte, either way, starts the idle clock again; silence ends.
+func TestC28IdleTimeout(t *testing.T) {
+	s := hold(t)
+	r := start(t, member(s.addr(), 0), idle(400*time.Millisecond))
+	c := r.dial()
+	up := s.next(t)
+	for i := range 12 {
+		if i%4 < 3 {
+			write(t, up, "d")
+			wantBytes(t, c, "d")
+		} else {
+			write(t, c, "u")
+			wantBytes(t, up, "u")
+		}
+		time.Sleep(100 * time.Millisecond) // silence is what is tested
+	}
+	last := time.Now()
+	wantReset(t, c, "")
+	wantReset(t, up, "")
+	if d := time.Since(last); d < 250*time.Millisecond || d > atOnce {
+		t.Errorf("ended %v after the last look, want about 300 ms", d)
+	}
+	if e := r.wantEnd(Idle); e.Closer != "proxy" || e.Down != 9 || e.Up != 3 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// C25: the time parked is charged to no other clock.
+func TestC25ClocksAreSeparate(t *testing.T) {
+	s := hold(t)
+	r := start(t, member(s.addr(), 1), idle(300*time.Millisecond), pool(func(p *Pool) { p.ConnectTimeout = 200 * time.Millisecond }))
+	holder := r.dial()
+	first := s.next(t)
+	waiter := r.park()
+	for range 10 { // twice as long as any of the two clocks
+		pass(t, holder, first)
+		time.Sleep(60 * time.Millisecond)
+	}
+	holder.Close()
+	first.Close()
+	up := s.next(t)
+	time.Sleep(150 * time.Millisecond) // a silence that is allowed
+	pass(t, waiter, up)
+	r.wantEnd(Served)
+	if e := r.wantEnd(Idle); e.Wait < 500*time.Millisecond || e.Left != "served" || e.Position != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// C50: a peer that no longer acknowledges is a silent one, however much the
+// other side sends.
+func TestC50VanishedPeer(t *testing.T) {
+	s := hold(t)
+	r := start(t, member(s.addr(), 1), idle(500*time.Millisecond))
+	c := r.dial()
+	up := s.next(t)
+	pass(t, c, up)
+	waiter := r.park()
+	dropAll(t, c)
+	begun := time.Now()
+	up.SetWriteDeadline(time.Now().Add(patience))
+	go up.ReadFrom(endless{})
+	pass(t, waiter, s.next(t))
+	if d := time.Since(begun); d > 2*time.Second {
+		t.Errorf("the slot was free after %v, want 0.5 s", d)
+	}
+	r.wantEnd(Idle)
+}
+
+// endless reads as zeros without an end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }

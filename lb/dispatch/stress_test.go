@@ -13,28 +13,45 @@ import (
 // measures concurrency by itself: it does not trust the counters.
 type rig struct {
 	*Dispatcher
+	*topology
 	start time.Time
 	wakes []chan struct{}
 
-	inUse     []atomic.Int64 // by member, as a server would count
-	most      []atomic.Int64
+	levels    map[string][]gauge // by kind of object
 	overshoot atomic.Int64
-	limits    []int64
-	done      atomic.Int64
-	total     int64
+	handoffs  atomic.Int64 // grants that ended a wait
+	done      atomic.Int64 // drivers without a client left
 }
 
-func newRig(c Config) *rig {
-	r := &rig{start: time.Now(), wakes: make([]chan struct{}, c.Loops)}
+// gauge counts what is connected to one object, as a server would.
+type gauge struct {
+	now     atomic.Int64
+	allowed atomic.Int64 // 0: any number
+	_       [48]byte
+}
+
+func newRig(loops int, text string) *rig {
+	r := &rig{topology: mustTopology(loops, text), start: time.Now(), wakes: make([]chan struct{}, loops)}
 	for i := range r.wakes {
 		r.wakes[i] = make(chan struct{}, 1)
 	}
-	r.inUse = make([]atomic.Int64, len(c.Members))
-	r.most = make([]atomic.Int64, len(c.Members))
-	for _, m := range c.Members {
-		r.limits = append(r.limits, m.Limit)
+	r.levels = map[string][]gauge{}
+	for kind, names := range r.names {
+		r.levels[kind] = make([]gauge, len(names))
 	}
-	r.Dispatcher = New(c, func(i int) {
+	for i, c := range r.Virtuals {
+		r.levels["virtual"][i].allowed.Store(c.Limit)
+	}
+	for i, c := range r.Pools {
+		r.levels["pool"][i].allowed.Store(c.Limit)
+	}
+	for i, c := range r.Members {
+		r.levels["member"][i].allowed.Store(c.Limit)
+	}
+	for i, c := range r.Nodes {
+		r.levels["node"][i].allowed.Store(c.Limit)
+	}
+	r.Dispatcher = New(r.Config, func(i int) {
 		select {
 		case r.wakes[i] <- struct{}{}:
 		default:
@@ -45,94 +62,32 @@ func newRig(c Config) *rig {
 
 func (r *rig) now() Tick { return Tick(time.Since(r.start)) + 1 }
 
+func (r *rig) gauges(p Path) [4]*gauge {
+	m := r.Members[p.Member]
+	return [4]*gauge{
+		&r.levels["virtual"][p.Virtual], &r.levels["pool"][m.Pool],
+		&r.levels["member"][p.Member], &r.levels["node"][m.Node],
+	}
+}
+
+// enter is the server's side of a connection: it is there.
 func (r *rig) enter(p Path) {
-	n := r.inUse[p.Member].Add(1)
-	if lim := r.limits[p.Member]; lim > 0 && n > lim {
-		r.overshoot.Add(1)
+	for _, g := range r.gauges(p) {
+		n := g.now.Add(1)
+		if most := g.allowed.Load(); most > 0 && n > most {
+			r.overshoot.Add(1)
+		}
 	}
 }
 
-func (r *rig) leave(p Path) { r.inUse[p.Member].Add(-1) }
-
-// client is a loop's connection in the stress run.
-type client struct {
-	state  int // 0 idle, 1 parked, 2 served
-	waiter Waiter
-	path   Path
-	a      Attempt
-}
-
-// run drives loop i until quota connections have been served by it.
-func (r *rig) run(i, clients int, quota int64, virtuals int) {
-	l := r.Loop(i)
-	rnd := rand.New(rand.NewPCG(uint64(i), 7))
-	cs := make([]client, clients)
-	var served int64
-	served1 := func(c *client, p Path) {
-		r.enter(p)
-		c.state, c.path = 2, p
-	}
-	end := func(c *client) {
-		r.leave(c.path)
-		l.Release(r.now(), c.path)
-		c.state = 0
-		served++
-	}
-	for served < quota {
-		k := rnd.IntN(clients)
-		c := &cs[k]
-		switch {
-		case c.state == 0:
-			now := r.now()
-			c.a = Attempt{Since: now}
-			v := l.Arrive(now, VirtualID(rnd.IntN(virtuals)), 0, uint32(k), c.a)
-			switch v.Kind {
-			case Proceed:
-				served1(c, v.Path)
-			case Wait:
-				c.state, c.waiter = 1, v.Waiter
-			}
-		case c.state == 1 && rnd.IntN(20) == 0:
-			if l.Leave(r.now(), c.waiter, c.a.Since) {
-				c.state = 0
-				served++
-			}
-		case c.state == 2 && rnd.IntN(10) == 0:
-			r.leave(c.path)
-			if v := l.Failed(r.now(), c.path, uint32(k), &c.a); v.Kind == Wait {
-				c.state, c.waiter = 1, v.Waiter
-			} else {
-				c.state = 0
-			}
-		case c.state == 2:
-			end(c)
-		}
-		r.pump(l, cs, served1)
-		if rnd.IntN(64) == 0 {
-			runtime.Gosched()
-		}
-	}
-	// A loop has duties for others (passes, back-off) until all are done.
-	deadline := time.Now().Add(20 * time.Second)
-	idle := false
-	for r.done.Load() < r.total && time.Now().Before(deadline) {
-		r.pump(l, cs, served1)
-		busy := false
-		for k := range cs {
-			if cs[k].state == 2 {
-				end(&cs[k])
-			}
-			busy = busy || cs[k].state != 0
-		}
-		if !busy && !idle {
-			idle = true
-			r.done.Add(int64(clients))
-		}
-		runtime.Gosched()
+func (r *rig) exit(p Path) {
+	for _, g := range r.gauges(p) {
+		g.now.Add(-1)
 	}
 }
 
-func (r *rig) pump(l *Loop, cs []client, served func(*client, Path)) {
+// pump does what an event loop does between its events.
+func (r *rig) pump(l *Loop, outcome func(Outcome)) {
 	select {
 	case <-r.wakes[l.index]:
 	default:
@@ -140,57 +95,257 @@ func (r *rig) pump(l *Loop, cs []client, served func(*client, Path)) {
 	if d := l.Due(); d != 0 && d <= r.now() {
 		l.Run(r.now())
 	}
-	for {
-		o, ok := l.Next()
-		if !ok {
-			return
-		}
-		c := &cs[o.Conn]
-		if o.Reason != NotRefused {
-			c.state = 0
-			continue
-		}
-		served(c, o.Path)
+	for o, ok := l.Next(); ok; o, ok = l.Next() {
+		outcome(o)
 	}
 }
 
-func TestStressNoOvershootNobodyStranded(t *testing.T) {
-	const loops, clients = 4, 40
-	quota := int64(100_000)
-	if testing.Short() {
-		quota = 10_000
+// driver is the clients of one loop.
+type driver struct {
+	*rig
+	l       *Loop
+	rnd     *rand.Rand
+	clients []stressClient
+	served  int64
+	quota   int64
+
+	sticky bool   // a third of the clients are persisted to a member
+	faults bool   // clients leave, dials fail
+	extra  func() // called at every turn, if any
+}
+
+type stressClient struct {
+	state  int
+	waiter Waiter
+	path   Path
+	a      Attempt
+}
+
+const (
+	idle = iota
+	parked
+	connected
+)
+
+func (d *driver) connect(c *stressClient, p Path) {
+	d.enter(p)
+	c.state, c.path = connected, p
+}
+
+func (d *driver) end(c *stressClient) {
+	d.exit(c.path)
+	d.l.Release(d.now(), c.path)
+	c.state = idle
+	d.served++
+}
+
+func (d *driver) outcome(o Outcome) {
+	c := &d.clients[o.Conn]
+	if o.Reason != NotRefused {
+		c.state = idle
+		return
 	}
-	pool := PoolConfig{Queue: true, Depth: -1, Tries: 200}
-	r := newRig(Config{
-		Loops:    loops,
-		Virtuals: []VirtualConfig{{Pool: 0}, {Pool: 0, Limit: 4}, {Pool: 1}},
-		Pools:    []PoolConfig{pool, pool},
-		Nodes:    []NodeConfig{{Limit: 5}, {}},
-		Members: []MemberConfig{
-			{Pool: 0, Node: 0, Limit: 3}, {Pool: 0, Node: 1, Limit: 1},
-			{Pool: 1, Node: 0, Limit: 3}, {Pool: 1, Node: 1, Limit: 2},
-		},
-	})
-	r.total = loops * clients
+	d.rig.handoffs.Add(1)
+	d.connect(c, o.Path)
+}
+
+func (d *driver) took(c *stressClient, v Verdict) {
+	switch v.Kind {
+	case Proceed:
+		d.connect(c, v.Path)
+	case Wait:
+		c.state, c.waiter = parked, v.Waiter
+	case Refuse:
+		c.state = idle
+	}
+}
+
+func (d *driver) arrive(k int) {
+	c := &d.clients[k]
+	v := VirtualID(d.rnd.IntN(len(d.Virtuals)))
+	s := Sticky(0)
+	if d.sticky && d.rnd.IntN(3) == 0 {
+		if m := d.rnd.IntN(len(d.Members)); d.Members[m].Pool == d.Virtuals[v].Pool {
+			s = Sticky(m) + 1
+		}
+	}
+	now := d.now()
+	c.a = Attempt{Since: now}
+	d.took(c, d.l.Arrive(now, v, s, uint32(k), c.a))
+}
+
+func (d *driver) step() {
+	k := d.rnd.IntN(len(d.clients))
+	c := &d.clients[k]
+	switch {
+	case c.state == idle:
+		d.arrive(k)
+	case c.state == parked && d.faults && d.rnd.IntN(20) == 0:
+		if d.l.Leave(d.now(), c.waiter, c.a.Since) {
+			c.state = idle
+		}
+	case c.state == connected && d.faults && d.rnd.IntN(2000) == 0: // each costs a pause of 50 ms
+		d.exit(c.path)
+		d.took(c, d.l.Failed(d.now(), c.path, uint32(k), &c.a))
+	case c.state == connected:
+		d.l.Dialled(d.now(), &c.path)
+		d.end(c)
+	}
+	d.pump(d.l, d.outcome)
+	if d.extra != nil {
+		d.extra()
+	}
+	if c.state == parked || d.rnd.IntN(64) == 0 {
+		runtime.Gosched() // the slot may be with another thread
+	}
+}
+
+// run steps until the quota is served, then sees to the clients it has left,
+// and to its duties for others (passes, pauses) until all have done so.
+func (d *driver) run(drivers int64) {
+	for d.served < d.quota {
+		d.step()
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	told := false
+	for d.done.Load() < drivers && time.Now().Before(deadline) {
+		d.pump(d.l, d.outcome)
+		busy := false
+		for k := range d.clients {
+			if c := &d.clients[k]; c.state == connected {
+				d.l.Dialled(d.now(), &c.path)
+				d.end(c)
+			}
+			busy = busy || d.clients[k].state != idle
+		}
+		if !busy && !told {
+			told = true
+			d.done.Add(1)
+		}
+		runtime.Gosched()
+	}
+}
+
+// stress runs the drivers and checks what must hold whatever happened.
+func (r *rig) stress(t *testing.T, clients int, setUp func(*driver)) {
+	t.Helper()
+	loops := int64(r.Loops)
 	var wg sync.WaitGroup
-	for i := range loops {
-		wg.Go(func() { r.run(i, clients, quota, 3) })
+	for i := range r.Loops {
+		d := &driver{
+			rig: r, l: r.Loop(i), rnd: rand.New(rand.NewPCG(uint64(i), 7)),
+			clients: make([]stressClient, clients), quota: *handoffs / loops / 2,
+		}
+		setUp(d)
+		wg.Go(func() { d.run(loops) })
 	}
 	wg.Wait()
 	if n := r.overshoot.Load(); n > 0 {
 		t.Errorf("%d overshoots", n)
 	}
-	if n := r.done.Load(); n != loops*clients {
-		t.Errorf("%d of %d clients ended", n, loops*clients)
+	if n := r.done.Load(); n != loops {
+		t.Errorf("clients are left on %d of %d loops", loops-n, loops)
 	}
-	for i := range r.pools {
-		if l := r.Pool(PoolID(i)); l.InUse != 0 || l.Waiting != 0 {
-			t.Errorf("pool %d at the end: %+v", i, l)
-		}
+	checkEmpty(t, r.Dispatcher)
+	t.Logf("%d hand-offs in %v", r.handoffs.Load(), time.Since(r.start))
+}
+
+const stressTopology = `
+node small limit=5
+node big
+pool p tries=200
+virtual one
+virtual two limit=4
+member A node=small limit=3
+member B node=big limit=1
+pool q tries=200
+virtual three
+member C node=small limit=3
+member D node=big limit=2`
+
+func TestStressNoOvershootNobodyStranded(t *testing.T) {
+	newRig(4, stressTopology).stress(t, 40, func(d *driver) { d.faults = true })
+}
+
+func TestStressSticky(t *testing.T) {
+	newRig(4, stressTopology).stress(t, 40, func(d *driver) { d.faults, d.sticky = true, true })
+}
+
+func TestStressExpiry(t *testing.T) {
+	r := newRig(4, stressTopology)
+	l := r.Loop(0)
+	for p := range r.Pools {
+		r.Pools[p].QueueTime = 300e3
+		l.SetPoolRules(1, PoolID(p), r.Pools[p])
 	}
-	for i := range r.members {
-		if l := r.Member(MemberID(i)); l.InUse != 0 || l.Waiting != 0 {
-			t.Errorf("member %d at the end: %+v", i, l)
+	r.stress(t, 40, func(d *driver) { d.faults, d.sticky = true, true })
+	if r.PoolStats(0).Expired.Load() == 0 {
+		t.Log("nobody expired: the test shows little")
+	}
+}
+
+// One slot, handed from client to client over all loops.
+func TestStressHandOff(t *testing.T) {
+	newRig(4, "pool p\nvirtual v\nmember A limit=1").stress(t, 8, func(d *driver) { d.quota *= 2 })
+}
+
+// Limits that have shards.
+func TestStressShards(t *testing.T) {
+	newRig(2, "pool p\nvirtual v limit=90\nmember A limit=40\nmember B limit=60").stress(t, 80, func(*driver) {})
+}
+
+// One loop moves limits and states meanwhile. What may be in use at a moment
+// is the larger one of the limits before and after a change, until the smaller
+// one is in force and reached.
+func TestStressChanges(t *testing.T) {
+	r := newRig(4, stressTopology)
+	r.stress(t, 40, func(d *driver) {
+		d.faults, d.sticky = true, true
+		if d.l.index == 0 {
+			m := &mover{driver: d}
+			d.extra = m.turn
 		}
+	})
+}
+
+// mover changes something every few turns, one thing at a time.
+type mover struct {
+	*driver
+	lowered *gauge // waits for its limit to be reached
+	to      int64
+	member  *member
+	quiet   bool // the home has been idle since: the change is in force
+}
+
+func (m *mover) turn() {
+	switch {
+	case m.lowered != nil:
+		m.settle()
+	case m.served >= m.quota-100: // leave the place as it was
+		for i := range m.members {
+			m.l.SetMemberState(m.now(), MemberID(i), Enabled)
+		}
+	case m.rnd.IntN(50) == 0:
+		m.move(MemberID(m.rnd.IntN(len(m.Members))), 1+m.rnd.Int64N(6))
+	case m.rnd.IntN(200) == 0:
+		m.l.SetMemberState(m.now(), 1, State(m.rnd.IntN(3)))
+	}
+}
+
+func (m *mover) move(id MemberID, to int64) {
+	g := &m.levels["member"][id]
+	if to >= g.allowed.Load() {
+		g.allowed.Store(to)
+	} else {
+		m.lowered, m.to, m.member, m.quiet = g, to, m.members[id], false
+	}
+	m.l.SetMemberLimit(m.now(), id, to)
+}
+
+func (m *mover) settle() {
+	m.quiet = m.quiet || m.member.pool.home.state.Load() == 0
+	if m.quiet && !m.member.slots.Strict() && m.member.slots.InUse() <= m.to {
+		m.lowered.allowed.Store(m.to)
+		m.lowered = nil
 	}
 }

@@ -22,8 +22,9 @@
 // and connections are as few as each scenario needs.
 //
 // The files follow a run: scenarios.go says what is explored, explore.go
-// visits the states, moves.go begins operations, steps.go, baton.go and
-// operator.go are what loops and the operator do, pass.go and serve.go what
-// the holder of the baton does, invariants.go what must hold, faults.go what
-// is put in to see that it is noticed.
+// visits the states, moves.go begins operations. client.go, take.go and
+// give.go are what loops do, baton.go is the kick, operator.go the changes of
+// limits; pass.go, queue.go, sweep.go, serve.go and flag.go are what the holder of
+// the baton does. invariants.go says what must hold, faults.go what is put in
+// to see that it is noticed.
 package main

@@ -110,15 +110,6 @@ func (sc *scenario) some(is func(client) bool) bool {
 	return false
 }
 
-func (sc *scenario) changesLimits() bool {
-	for _, c := range sc.counters {
-		if c.changes {
-			return true
-		}
-	}
-	return false
-}
-
 // operator is the process that runs the script.
 func (sc *scenario) operator() int { return sc.loops }
 

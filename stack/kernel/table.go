@@ -4,9 +4,12 @@ package kernel
 // its previous owner; see the package comment. 12 bytes a descriptor.
 //
 // The poller hands events over in batches and does not say where one ends. But
-// a descriptor is in a batch once at most. So when one comes again, a new
-// batch has begun; the listener alone sees to it that this is found out soon.
-// The count of batches known to have begun is the epoch.
+// a descriptor is in a batch once at most. So when one comes again, a batch
+// must have ended since it came first, and the epoch goes up. That may have
+// been before some descriptor was dropped, though this is seen after it; when
+// the epoch goes up a second time, by one that came twice since the first, the
+// batch of the drop is over for certain. The listener alone brings that about
+// soon.
 type table struct {
 	refs []uint32 // owner's reference shifted left by one, and the stale bit
 	// seen is the epoch of the descriptor's last event; with the stale bit, of
@@ -19,6 +22,9 @@ type table struct {
 // stale marks a descriptor that was closed while the batch at hand may still
 // have had an event for it.
 const stale = 1
+
+// certain is by how much the epoch must go up for a batch to be over.
+const certain = 2
 
 func newTable() table { return table{epoch: 1, current: -1} }
 
@@ -54,7 +60,7 @@ func (t *table) event(fd int) (ref uint32, unsure bool) {
 	again := t.seen[fd] == t.epoch
 	if t.refs[fd]&stale != 0 {
 		t.refs[fd] &^= stale
-		unsure = again // no batch is known to have begun since it was closed
+		unsure = t.epoch < t.seen[fd]+certain
 	} else if again {
 		t.epoch++
 	}
@@ -64,7 +70,7 @@ func (t *table) event(fd int) (ref uint32, unsure bool) {
 
 // batchOver notes that all events of the batch have been handled.
 func (t *table) batchOver() {
-	t.epoch++
+	t.epoch += certain
 	t.current = -1
 }
 

@@ -90,7 +90,7 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 			w.end(i, c, ClientReset, "client", now)
 		}
 	case relaying:
-		if r&sys.Err != 0 && sys.Error(int(c.side.FD)) != 0 {
+		if r&sys.Err != 0 && w.clientBroke(c) {
 			w.clientReset(i, c, now)
 			return
 		}
@@ -102,6 +102,14 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	case refusing:
 		w.discard(i, c, now)
 	}
+}
+
+// clientBroke looks for a client's reset where reading would not find it: no
+// more is expected of it, or the server can't take more.
+func (w *worker) clientBroke(c *client) bool {
+	p := w.pairs.At(c.pair)
+	reads := !p.up.Done() && p.server.Ready&sys.Out != 0 && p.flags&serverDeaf == 0
+	return !reads && sys.Error(int(c.side.FD)) != 0
 }
 
 func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {

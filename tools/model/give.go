@@ -1,5 +1,14 @@
 package main
 
+// reason is why tokens are given back.
+type reason uint8
+
+const (
+	releasing  reason = iota
+	givingUp          // nothing to be had: park
+	nextMember        // this member is full: try another
+)
+
 // giveBack gives tokens back in reverse order: of the member only when
 // another is to be tried, else all.
 func (t *turn) giveBack(why reason) {

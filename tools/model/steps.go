@@ -49,15 +49,6 @@ const (
 	thenPushReturn // fault: the release came before the push
 )
 
-// reason is why tokens are given back.
-type reason uint8
-
-const (
-	releasing  reason = iota
-	givingUp          // nothing to be had: park
-	nextMember        // this member is full: try another
-)
-
 // step takes the next step of the process whose turn it is.
 func (t *turn) step() {
 	me := t.me()
@@ -108,12 +99,6 @@ func (t *turn) above(g *grip) int { return t.counterAt(g.conn, g.member, g.level
 
 // top is the counter that g took last.
 func (t *turn) top(g *grip) int { return t.counterAt(g.conn, g.member, g.level-1) }
-
-const (
-	whole    demand = iota // nothing
-	token                  // the counter above
-	hopeless               // a member, and there is none left to try
-)
 
 // goOn follows an operation's look or kick.
 func (t *turn) goOn() {

@@ -3,6 +3,12 @@ package main
 // demand is what a grip needs before it is a whole path.
 type demand uint8
 
+const (
+	whole    demand = iota // nothing
+	token                  // the counter above
+	hopeless               // a member, and there is none left to try
+)
+
 // demand chooses the next member when it gets to that.
 func (t *turn) demand(g *grip) demand {
 	prefix := len(t.virtualOf(g.conn).prefix)

@@ -50,7 +50,7 @@ func TestMemoryGrows(t *testing.T) {
 		b[i] = 1
 	}
 	after, _ := Memory(os.Getpid())
-	if grown := after - before; grown < size/2 || grown > 2*size {
+	if grown := after - before; grown < size/2 || grown > 4*size { // the race detector keeps shadows
 		t.Errorf("grew by %d bytes for %d", grown, len(b))
 	}
 }

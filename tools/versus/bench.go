@@ -54,25 +54,28 @@ func (r *row) add(f figures) {
 	}
 }
 
-// peers lists who does a work in every round. The first is penstock.
+// peers lists who does a work in every round: penstock first, then HAProxy in
+// the ways that matter, then nobody if that says anything.
 func (b *bench) peers(w work) []peer {
-	ps := []peer{penstock{b.penstock}, haproxy{path: b.haproxy}}
+	ps := []peer{penstock{b.penstock}, haproxy{b.haproxy, ways[0]}}
 	if w.bulk {
-		ps = append(ps, haproxy{path: b.haproxy, copying: true})
+		for _, other := range ways[1:] {
+			ps = append(ps, haproxy{b.haproxy, other})
+		}
+	}
+	if w.client != load.Idle {
+		ps = append(ps, direct{})
 	}
 	return ps
 }
 
-// run does all rounds of a work. Its rows are in the order of the peers, and
-// then one for the work without a proxy, if that says anything.
+// run does all rounds of a work and returns a row for each peer.
 func (b *bench) run(ctx context.Context, w work) []*row {
 	var rows []*row
 	peers := b.peers(w)
-	for _, p := range peers {
-		rows = append(rows, newRow(p))
-	}
 	order := make([]int, len(peers))
-	for i := range order {
+	for i, p := range peers {
+		rows = append(rows, newRow(p))
 		order[i] = i
 	}
 	for round := range b.rounds {
@@ -81,11 +84,6 @@ func (b *bench) run(ctx context.Context, w work) []*row {
 			b.once(ctx, w, peers[i], rows[i])
 		}
 		slices.Reverse(order)
-	}
-	if w.client != load.Idle {
-		alone := newRow(direct{})
-		b.once(ctx, w, direct{}, alone)
-		rows = append(rows, alone)
 	}
 	fmt.Fprintf(b.progress, "\r%40s\r", "")
 	return rows

@@ -161,7 +161,10 @@ func (b *bench) enter() string {
 		where = fmt.Sprintf("the machine's network (%v)", err)
 	}
 	congestion, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
-	return fmt.Sprintf("%s, %s, %d cores", where, strings.TrimSpace(string(congestion)), runtime.NumCPU())
+	average, _ := os.ReadFile("/proc/loadavg")
+	others, _, _ := strings.Cut(string(average), " ")
+	return fmt.Sprintf("%s, %s, %d cores; load average before: %s",
+		where, strings.TrimSpace(string(congestion)), runtime.NumCPU(), others)
 }
 
 // save writes the reports with every round's figures.

@@ -12,8 +12,8 @@ import (
 type comparison struct {
 	Metric string            `json:"metric"`
 	Peers  map[string]spread `json:"peers"`
-	Rival  string            `json:"rival"` // the better of HAProxy's ways
-	Ratio  spread            `json:"ratio"` // penstock to rival, over the rounds
+	Ratios map[string]spread `json:"ratios"`         // of the first peer to each rival, over the rounds
+	Best   string            `json:"best,omitempty"` // the rival that is hardest to beat
 	Goal   string            `json:"goal,omitempty"`
 }
 
@@ -33,25 +33,34 @@ func reportOn(w work, rows []*row) report {
 	return r
 }
 
-// compare sets the first row against the best of the others, direct aside.
+// compare sets the first row against each of the others, direct aside.
 func compare(m metric, rows []*row) comparison {
-	c := comparison{Metric: m.name, Peers: map[string]spread{}, Goal: m.goalText()}
-	var rival *row
-	for i, r := range rows {
-		s := spreadOf(r.Figures[m.name])
-		c.Peers[r.Peer] = s
-		if i == 0 || r.Peer == (direct{}).Name() || len(r.Figures[m.name]) == 0 {
+	c := comparison{Metric: m.name, Peers: map[string]spread{}, Ratios: map[string]spread{}, Goal: m.goalText()}
+	for _, r := range rows {
+		if len(r.Figures[m.name]) > 0 {
+			c.Peers[r.Peer] = spreadOf(r.Figures[m.name])
+		}
+	}
+	for _, r := range rivals(rows) {
+		rs := ratios(rows[0].Figures[m.name], r.Figures[m.name])
+		if len(rs) == 0 {
 			continue
 		}
-		if rival == nil || m.more == (s.Median > c.Peers[rival.Peer].Median) {
-			rival = r
+		c.Ratios[r.Peer] = spreadOf(rs)
+		if c.Best == "" || m.more == (c.Peers[r.Peer].Median > c.Peers[c.Best].Median) {
+			c.Best = r.Peer
 		}
 	}
-	if rival != nil {
-		c.Rival = rival.Peer
-		c.Ratio = spreadOf(ratios(rows[0].Figures[m.name], rival.Figures[m.name]))
-	}
 	return c
+}
+
+func rivals(rows []*row) (rs []*row) {
+	for _, r := range rows[1:] {
+		if r.Peer != (direct{}).Name() {
+			rs = append(rs, r)
+		}
+	}
+	return rs
 }
 
 // goalText is the goal as a condition, empty without one.
@@ -70,31 +79,30 @@ func (m metric) goalText() string {
 	return text + "x"
 }
 
-// print writes a table: a line per peer, a column per metric, then the ratios.
+// print writes a table: a line for each peer, a line for the ratio to each
+// rival, and the goals; a column for each metric. A star marks the best rival
+// where there are several.
 func (r report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s: %s\n", r.Work, r.About)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(cells ...string) { fmt.Fprintln(t, "  "+strings.Join(cells, "\t")) }
-
-	head := []string{""}
-	for _, c := range r.Comparisons {
-		head = append(head, c.Metric)
-	}
-	line(append(head, "lost", "cores: proxy, client, server")...)
-	for _, row := range r.Rows {
-		cells := []string{row.Peer}
+	line := func(name string, cell func(c comparison) string, rest ...string) {
+		cells := []string{name}
 		for _, c := range r.Comparisons {
-			cells = append(cells, cell(row, c))
+			cells = append(cells, cell(c))
 		}
-		line(append(cells, short(total(row.Figures[lostMetric])), cores(row))...)
+		fmt.Fprintln(t, "  "+strings.Join(append(cells, rest...), "\t"))
 	}
-	ratio, goal := []string{"ratio"}, []string{"goal"}
-	for _, c := range r.Comparisons {
-		ratio = append(ratio, c.ratioText())
-		goal = append(goal, c.Goal)
+	line("", func(c comparison) string { return c.Metric }, "lost", "cores: proxy, client, server")
+	for _, row := range r.Rows {
+		line(row.Peer, func(c comparison) string { return dash(c.Peers[row.Peer]) }, fmt.Sprintf("%.0f", total(row.Figures[lostMetric])), cores(row))
 	}
-	line(ratio...)
-	line(goal...)
+	several := len(rivals(r.Rows)) > 1
+	for _, row := range rivals(r.Rows) {
+		line("ratio to "+row.Peer, func(c comparison) string {
+			return dash(c.Ratios[row.Peer]) + mark(several && c.Best == row.Peer)
+		})
+	}
+	line("goal", func(c comparison) string { return c.Goal })
 	t.Flush()
 	for _, row := range r.Rows {
 		if row.Failure != "" {
@@ -104,23 +112,18 @@ func (r report) print(out io.Writer) {
 	fmt.Fprintln(out)
 }
 
-func cell(r *row, c comparison) string {
-	if len(r.Figures[c.Metric]) == 0 {
+func dash(s spread) string {
+	if s == (spread{}) {
 		return "-"
 	}
-	return c.Peers[r.Peer].String()
+	return s.String()
 }
 
-// ratioText names the rival where there was a choice.
-func (c comparison) ratioText() string {
-	if c.Ratio == (spread{}) {
-		return "-"
+func mark(best bool) string {
+	if best {
+		return " *"
 	}
-	text := c.Ratio.String()
-	if len(c.Peers) > 3 {
-		text += " to " + c.Rival
-	}
-	return text
+	return ""
 }
 
 func total(xs []float64) (sum float64) {

@@ -17,7 +17,7 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const rounds, each = 20, 500
+	const rounds, each = 10, 300
 	for i := range rounds {
 		for k := range each {
 			l.Ended(0, ended(i*each+k))

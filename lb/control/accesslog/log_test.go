@@ -33,7 +33,7 @@ func ended(up int) *proxy.Ended {
 // Many loops at once: each connection has its line, those of one loop are in
 // order, and none is torn.
 func TestManyLoops(t *testing.T) {
-	const loops, each = 8, 20_000
+	const loops, each = 8, 3000
 	var out bytes.Buffer
 	l := New(&out, config(loops))
 	var wg sync.WaitGroup

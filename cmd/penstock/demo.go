@@ -19,7 +19,7 @@ import (
 // The access log shows what became of each.
 const (
 	demoService = time.Second
-	demoBurst   = 12 // clients at once; the members take 2 and 3
+	demoBurst   = 9 // clients at once; the members take 2 and 3
 	demoPause   = 4 * time.Second
 )
 

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"penstock/lb/control/accesslog"
 	"penstock/lb/control/config"
 	"penstock/stack/proxy"
 )
@@ -37,12 +38,14 @@ func serveUntilSignal(c *config.Config, e env, log *slog.Logger) error {
 	if err := shareDescriptors(&cfg, c, log); err != nil {
 		return err
 	}
-	access, err := openAccessLog(c, e, log)
+	access, err := openAccessLog(c, cfg.Dispatch.Loops, e, log)
 	if err != nil {
 		return err
 	}
-	defer access.close()
-	cfg.Ended = access.ended(cfg.Dispatch.Loops)
+	if access != nil {
+		defer access.Close() // the loops have ended by then
+	}
+	cfg.Ended = ended(access)
 	if c.Demo {
 		stop, err := startDemo(c, log)
 		if err != nil {
@@ -72,7 +75,7 @@ func announce(c *config.Config, p *proxy.Proxy, log *slog.Logger) {
 
 // runUntilSignal serves; the first SIGTERM or SIGINT drains, a second one ends
 // now.
-func runUntilSignal(c *config.Config, e env, p *proxy.Proxy, access *accessLog, log *slog.Logger) error {
+func runUntilSignal(c *config.Config, e env, p *proxy.Proxy, access *accesslog.Log, log *slog.Logger) error {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run() }()
 	for {
@@ -81,7 +84,7 @@ func runUntilSignal(c *config.Config, e env, p *proxy.Proxy, access *accessLog, 
 			return err
 		case s := <-e.signals:
 			if s == syscall.SIGHUP {
-				access.reopen(log)
+				reopen(access, log)
 				continue
 			}
 			log.Info("draining", "signal", s.String(), "drain_time", c.DrainTime)

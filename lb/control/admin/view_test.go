@@ -1,0 +1,20 @@
+package admin
+
+import (
+	"penstock/lb/control/config"
+	"penstock/lb/dispatch"
+	"penstock/stack/kernel"
+	"penstock/stack/proxy"
+)
+
+// wired is how the program makes a View: what runs, and little beside it.
+type wired struct {
+	*proxy.Proxy
+	*dispatch.Dispatcher
+}
+
+func (wired) Config() *config.Config { return nil }
+func (wired) Now() dispatch.Tick     { return dispatch.Tick(kernel.Clock()) }
+func (wired) Draining() bool         { return false }
+
+var _ View = wired{}

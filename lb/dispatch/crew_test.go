@@ -7,7 +7,7 @@ import (
 )
 
 // rounds is how often a race of two or three is run.
-const rounds = 100_000
+const rounds = 100_000 / slower
 
 // crew has a thread for each loop, to make them do things in the same instant
 // many times over.

@@ -234,7 +234,7 @@ func (r *rig) stress(t *testing.T, clients int, setUp func(*driver)) {
 	for i := range r.Loops {
 		d := &driver{
 			rig: r, l: r.Loop(i), rnd: rand.New(rand.NewPCG(uint64(i), 7)),
-			clients: make([]stressClient, clients), quota: *handoffs / loops / 2,
+			clients: make([]stressClient, clients), quota: *handoffs / loops / 2 / slower,
 		}
 		setUp(d)
 		wg.Go(func() { d.run(loops) })

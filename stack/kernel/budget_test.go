@@ -52,58 +52,61 @@ func TestBudgetOfClients(t *testing.T) {
 	}
 }
 
-// pauser does what a loop does with the budget; see Loop.pause and tryResume.
-type pauser struct {
-	b     *Budget
-	woken atomic.Bool
-}
-
-func (p *pauser) pause() {
-	p.b.paused.Add(1)
-	if p.b.room() {
-		p.woken.Store(true)
-	}
-}
-
-// One loop pauses; meanwhile another tries to accept, in vain or not, and a
-// connection ends. When all that is over and there is room, the one that
-// pauses has been told.
+// A loop pauses. Meanwhile another tries to accept, in vain or not, and a
+// connection ends, both in the same instant. When that is over and there is
+// room, the loop that pauses has been told.
 func TestBudgetLosesNoWakeUp(t *testing.T) {
-	const rounds = 10_000
-	for name, full := range map[string]func(*Budget){
-		"descriptors": func(b *Budget) { b.clients = 100 },
-		"clients":     func(b *Budget) { b.max = 100 },
+	for name, limits := range map[string]struct{ max, clients int }{
+		"descriptors": {3, 100},
+		"clients":     {100, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for round := range rounds {
-				var p pauser
-				b := NewBudget(3, 2, func() { p.woken.Store(true) })
-				full(b)
-				p.b = b
-				for b.accept() {
-				}
-				var start, done sync.WaitGroup
-				start.Add(1)
-				together := func(f func()) {
-					done.Go(func() { start.Wait(); f() })
-				}
-				together(p.pause)
-				together(func() {
-					if b.accept() {
-						b.unaccept()
-					}
-				})
-				together(func() {
-					runtime.Gosched()
-					b.give()
-					b.left()
-				})
-				start.Done()
-				done.Wait()
-				if b.room() && !p.woken.Load() {
+			var woken atomic.Bool
+			b := NewBudget(limits.max, limits.clients, func() { woken.Store(true) })
+			b.paused.Store(1)
+			accepted := false
+			tryAccept := func() { accepted = b.accept() }
+			end := func() { b.give(); b.left() }
+			for b.accept() {
+			}
+			inStep(50_000, tryAccept, end, func(round int) {
+				if b.room() && !woken.Load() {
 					t.Fatalf("round %d: there is room, and who pauses sleeps", round)
 				}
-			}
+				if !accepted {
+					b.accept()
+				}
+				woken.Store(false)
+			})
 		})
 	}
+}
+
+// inStep calls f and g at the same time, as closely as two threads can, and
+// then check, so many times.
+func inStep(rounds int, f, g func(), check func(round int)) {
+	var begin, ended atomic.Int64
+	var second sync.WaitGroup
+	await := func(n *atomic.Int64, to int) {
+		for n.Load() < int64(to) {
+			runtime.Gosched()
+		}
+	}
+	second.Go(func() {
+		for round := range rounds {
+			await(&begin, round+1)
+			g()
+			ended.Add(1)
+		}
+	})
+	for round := range rounds {
+		begin.Add(1)
+		for range round % 64 { // each a little later
+			begin.Load()
+		}
+		f()
+		await(&ended, round+1)
+		check(round)
+	}
+	second.Wait()
 }

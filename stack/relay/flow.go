@@ -70,10 +70,6 @@ func (w *Worker) Pump(f *Flow, src, dst *Side, last bool) Status {
 		return Done
 	}
 	for before := f.Bytes; f.Bytes-before < turnBytes; {
-		if dst.Nagle && f.Bytes > 0 {
-			sys.NoDelay(int(dst.FD))
-			dst.Nagle = false
-		}
 		if f.held > 0 {
 			if s := w.flush(f, dst); s != moved {
 				return s
@@ -163,6 +159,7 @@ func (w *Worker) send(f *Flow, b []byte, dst *Side) Status {
 	if len(b) == 0 {
 		return moved
 	}
+	f.atOnce(dst)
 	n, e := sys.Send(int(dst.FD), b)
 	if e != 0 && e != unix.EAGAIN {
 		return DstGone
@@ -174,6 +171,15 @@ func (w *Worker) send(f *Flow, b []byte, dst *Side) Status {
 		return Stuck
 	}
 	return moved
+}
+
+// atOnce sees to it that the second piece and those behind it are not held
+// back.
+func (f *Flow) atOnce(dst *Side) {
+	if dst.Nagle && f.Bytes > 0 {
+		sys.NoDelay(int(dst.FD))
+		dst.Nagle = false
+	}
 }
 
 // splice reads into the flow's pipe. The pipe is empty, so EAGAIN can only
@@ -195,6 +201,7 @@ func (w *Worker) splice(f *Flow, src *Side) Status {
 
 // flush passes on what is held, all of it or until dst has no room.
 func (w *Worker) flush(f *Flow, dst *Side) Status {
+	f.atOnce(dst)
 	for f.held > 0 {
 		if dst.Ready&sys.Out == 0 {
 			return Stuck

@@ -18,6 +18,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if n := descriptors(); n > before && code == 0 {
 			fmt.Fprintf(os.Stderr, "%d descriptors open, %d at the start\n", n, before)
+			for fd := range 1024 {
+				if to, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil {
+					fmt.Fprintln(os.Stderr, fd, to)
+				}
+			}
 			code = 1
 		}
 		os.Exit(code)

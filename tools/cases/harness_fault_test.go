@@ -1,0 +1,98 @@
+package cases
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// refusing returns an address at which every dial is refused. It stays
+// reserved until the test ends.
+func refusing(t testing.TB) string {
+	t.Helper()
+	fd := socketOn(t, 0)
+	t.Cleanup(func() { unix.Close(fd) })
+	return portOf(t, fd)
+}
+
+// hole is an address at which dials get no answer: its backlog is full.
+type hole struct {
+	t      testing.TB
+	addr   string
+	fd     int
+	filler []net.Conn
+}
+
+func blackHole(t testing.TB) *hole {
+	t.Helper()
+	h := &hole{t: t, fd: socketOn(t, 0)}
+	h.addr = portOf(t, h.fd)
+	if err := unix.Listen(h.fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		c, err := net.DialTimeout("tcp", h.addr, 200*time.Millisecond)
+		if err != nil { // full
+			t.Cleanup(h.refuse)
+			return h
+		}
+		h.filler = append(h.filler, c)
+	}
+	t.Fatal("the backlog does not fill")
+	return nil
+}
+
+// refuse makes the hole refuse dials, those that are under way too, when they
+// ask again.
+func (h *hole) refuse() {
+	for _, c := range h.filler {
+		c.Close()
+	}
+	h.filler = nil
+	if h.fd >= 0 {
+		unix.Close(h.fd)
+		h.fd = -1
+	}
+}
+
+// socketOn opens a TCP socket bound to a port of 127.0.0.1; 0: any.
+func socketOn(t testing.TB, port int) int {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		unix.Close(fd)
+		t.Fatal(err)
+	}
+	return fd
+}
+
+func portOf(t testing.TB, fd int) string {
+	t.Helper()
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", sa.(*unix.SockaddrInet4).Port)
+}
+
+// listenerOf makes a listener of a bound socket, and owns it.
+func listenerOf(t testing.TB, fd, backlog int) *net.TCPListener {
+	t.Helper()
+	if err := unix.Listen(fd, backlog); err != nil {
+		t.Fatal(err)
+	}
+	f := os.NewFile(uintptr(fd), "listener")
+	defer f.Close()
+	ln, err := net.FileListener(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln.(*net.TCPListener)
+}

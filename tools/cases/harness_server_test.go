@@ -1,0 +1,184 @@
+package cases
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// server is a member. It greets with its name and counts its own connections.
+type server struct {
+	t     testing.TB
+	name  string
+	addr  string
+	ln    *net.TCPListener
+	serve func(*visit)
+
+	now, most, total atomic.Int64
+
+	mu     sync.Mutex
+	open   map[*visit]bool
+	came   chan *visit // in the order of accept; see next
+	closed bool
+}
+
+// visit is one connection to a server.
+type visit struct {
+	*net.TCPConn
+	at     time.Time // when it was accepted
+	server *server
+	over   sync.Once
+}
+
+// listen starts a server that hands each connection to serve, on a goroutine
+// of its own. What serve leaves open is ended when the test is over. Nil serve:
+// the connections are for next.
+func listen(t testing.TB, name string, serve func(*visit)) *server {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, name, serve)
+	s.on(ln.(*net.TCPListener))
+	return s
+}
+
+func newServer(t testing.TB, name string, serve func(*visit)) *server {
+	return &server{t: t, name: name, serve: serve, open: map[*visit]bool{}, came: make(chan *visit, 1<<17)}
+}
+
+// on makes the server take a listener's connections.
+func (s *server) on(ln *net.TCPListener) {
+	s.ln, s.addr = ln, ln.Addr().String()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.accept()
+	}()
+	s.t.Cleanup(func() {
+		s.close()
+		<-done
+	})
+}
+
+func (s *server) accept() {
+	for {
+		c, err := s.ln.AcceptTCP()
+		if err != nil {
+			return
+		}
+		v := &visit{TCPConn: c, at: time.Now(), server: s}
+		n := s.now.Add(1)
+		for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
+		}
+		s.total.Add(1)
+		s.mu.Lock()
+		s.open[v] = true
+		if s.closed {
+			s.mu.Unlock()
+			v.end()
+			return
+		}
+		s.mu.Unlock()
+		if s.serve == nil {
+			s.came <- v
+		} else {
+			go s.serve(v)
+		}
+	}
+}
+
+// close stops listening and ends what is open.
+func (s *server) close() {
+	s.ln.Close()
+	s.mu.Lock()
+	s.closed = true
+	var open []*visit
+	for v := range s.open {
+		open = append(open, v)
+	}
+	s.mu.Unlock()
+	for _, v := range open {
+		v.end()
+	}
+}
+
+// limit returns the member with a connection limit.
+func (s *server) limit(n int) string { return s.addr + ",connection-limit=" + itoa(n) }
+
+// next returns the next connection, which must come in time.
+func (s *server) next(within time.Duration) *visit {
+	s.t.Helper()
+	select {
+	case v := <-s.came:
+		return v
+	case <-time.After(within):
+		s.t.Fatalf("nobody came to %s within %v", s.name, within)
+		return nil
+	}
+}
+
+// nobody says that no connection comes within a time.
+func (s *server) nobody(span time.Duration) {
+	s.t.Helper()
+	select {
+	case <-s.came:
+		s.t.Errorf("somebody came to %s", s.name)
+	case <-time.After(span):
+	}
+}
+
+// leave lowers the count and closes, in this order.
+func (v *visit) leave(close func()) {
+	v.over.Do(func() {
+		v.server.mu.Lock()
+		delete(v.server.open, v)
+		v.server.mu.Unlock()
+		v.server.now.Add(-1)
+		close()
+	})
+}
+
+// end closes with FIN, if nothing is unread.
+func (v *visit) end() { v.leave(func() { v.Close() }) }
+
+// reset closes with RST.
+func (v *visit) reset() {
+	v.leave(func() {
+		v.SetLinger(0)
+		v.Close()
+	})
+}
+
+// greet says the server's name.
+func (v *visit) greet() { v.Write([]byte(v.server.name + "\n")) }
+
+// line reads up to a newline.
+func (v *visit) line() (string, error) { return readLine(v, patience) }
+
+// hold greets and stays until the client ends it.
+func hold(v *visit) {
+	v.greet()
+	io.Copy(io.Discard, v)
+	v.end()
+}
+
+// lasting greets, stays for a time, and ends it.
+func lasting(d time.Duration) func(*visit) {
+	return func(v *visit) {
+		v.greet()
+		time.Sleep(d)
+		v.end()
+	}
+}
+
+// echo greets and sends back what comes.
+func echo(v *visit) {
+	v.greet()
+	io.Copy(v, v)
+	v.end()
+}

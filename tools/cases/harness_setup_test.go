@@ -1,0 +1,63 @@
+package cases
+
+import (
+	"strconv"
+	"strings"
+)
+
+// base is what every test starts from. A setup adds to it.
+const (
+	baseVirtual = "listen=127.0.0.1:0,pool=p"
+	basePool    = "queue-depth-cap=none,queue-time-limit=10s,reselect-tries=0"
+	baseLoops   = 4
+)
+
+// setup says how penstock is started. Keys given replace those of the base.
+type setup struct {
+	virtual, pool string   // KEY=VALUE,...
+	members       []string // ADDR,KEY=VALUE,...; see server.limit
+	loops         int      // 0: that of the base
+	flags         []string // more flags
+	files         int      // RLIMIT_NOFILE; 0: ours
+}
+
+// args returns the command line, without the command.
+func (s setup) args() []string {
+	loops := s.loops
+	if loops == 0 {
+		loops = baseLoops
+	}
+	args := []string{
+		"-loops", strconv.Itoa(loops),
+		"-virtual", "v," + merge(baseVirtual, s.virtual),
+		"-pool", "p," + merge(basePool, s.pool),
+	}
+	for _, m := range s.members {
+		args = append(args, "-member", m+",pool=p")
+	}
+	return append(args, s.flags...)
+}
+
+// merge returns the keys of both, those of over in place of base's.
+func merge(base, over string) string {
+	var keys []string
+	for _, kv := range strings.Split(base, ",") {
+		key, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(over, key+"=") && !strings.Contains(over, ","+key+"=") {
+			keys = append(keys, kv)
+		}
+	}
+	if over != "" {
+		keys = append(keys, over)
+	}
+	return strings.Join(keys, ",")
+}
+
+func (s setup) has(flag string) bool {
+	for _, f := range s.flags {
+		if f == flag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package cases
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// visitors has n clients connect at once, read the greeting and the end. It
+// returns how long each waited for its greeting.
+func (p *proxy) visitors(n int) spread {
+	p.t.Helper()
+	var mu sync.Mutex
+	var waits spread
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			c, err := connect(p.addr)
+			if err != nil {
+				p.t.Error(err)
+				return
+			}
+			defer c.Close()
+			v := &client{c, p.t, time.Now()}
+			if v.greeting(patience) == "" {
+				p.t.Error("not served")
+				return
+			}
+			wait := time.Since(v.at)
+			if how, _ := v.ends(patience); how != byFIN {
+				p.t.Errorf("ended by %s", how)
+			}
+			mu.Lock()
+			waits = append(waits, wait)
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	return waits
+}
+
+// A limit of one is one for all loops together, not one for each.
+func TestC01OneLimitForAllLoops(t *testing.T) {
+	t.Parallel()
+	a := listen(t, "A", lasting(10*time.Millisecond))
+	p := setup{loops: 8, members: []string{a.limit(1)}}.start(t)
+	p.visitors(200)
+	if a.most.Load() != 1 || a.total.Load() != 200 {
+		t.Errorf("most %d, total %d; want 1 and 200", a.most.Load(), a.total.Load())
+	}
+}
+
+// 300 clients in bursts at a limit of one.
+func TestBurstsAtLimitOne(t *testing.T) {
+	t.Parallel()
+	a := listen(t, "A", lasting(2*time.Millisecond))
+	p := setup{loops: 8, members: []string{a.limit(1)}}.start(t)
+	for range 6 {
+		p.visitors(50)
+	}
+	if a.most.Load() != 1 || a.total.Load() != 300 {
+		t.Errorf("most %d, total %d; want 1 and 300", a.most.Load(), a.total.Load())
+	}
+}
+
+// Limits of seven over three members.
+func TestSevenOverThree(t *testing.T) {
+	t.Parallel()
+	var members []string
+	var servers []*server
+	for i, limit := range []int{1, 2, 4} {
+		s := listen(t, string(rune('A'+i)), lasting(5*time.Millisecond))
+		servers, members = append(servers, s), append(members, s.limit(limit))
+	}
+	p := setup{loops: 8, members: members}.start(t)
+	for range 3 {
+		p.visitors(200)
+	}
+	for i, limit := range []int64{1, 2, 4} {
+		if s := servers[i]; s.most.Load() != limit {
+			t.Errorf("%s: most %d; want %d", s.name, s.most.Load(), limit)
+		}
+	}
+}
+
+// A dial in progress holds its slot.
+func TestC03DialsHoldSlots(t *testing.T) {
+	t.Parallel()
+	a := blackHole(t)
+	p := setup{pool: "connect-timeout=500ms", members: []string{a.addr + ",connection-limit=2"}}.start(t)
+	p.tidy = false // most are still waiting
+	p.connectMany(20)
+	await(t, patience, "2 dials", func() bool { return dialling(t, a.addr) == 2 })
+	never(t, 2*time.Second, "more than 2 dials", func() bool { return dialling(t, a.addr) > 2 })
+}
+
+// The pool's limit is as hard as a member's, and feeds the same queue.
+func TestC04PoolLimit(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{1, 3} {
+		t.Run(itoa(limit), func(t *testing.T) {
+			t.Parallel()
+			s := listen(t, "S", nil) // all members are one server
+			s2, s3 := listen(t, "S", nil), listen(t, "S", nil)
+			s2.came, s3.came = s.came, s.came
+			p := setup{
+				pool:    "connection-limit=" + itoa(limit),
+				members: []string{s.limit(5), s2.limit(5), s3.limit(5)},
+			}.start(t)
+			p.polite(30)
+			var in []*visit
+			for range limit {
+				in = append(in, s.next(patience))
+			}
+			s.nobody(100 * time.Millisecond)
+			for range 30 - limit { // one leaves: exactly one more
+				in[0].end()
+				in = append(in[1:], s.next(patience))
+			}
+			in[0].end()
+			s.nobody(50 * time.Millisecond)
+			for _, v := range in[1:] {
+				v.end()
+			}
+		})
+	}
+}
+
+// A grant carries its slot: with a newcomer in the instant of a hand-over, the
+// limit holds, and none of the three is lost.
+func TestC05NewcomerAtHandOver(t *testing.T) {
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{members: []string{a.limit(1)}}.start(t)
+	for range count(500, 100_000) {
+		p.polite(1)
+		x := a.next(patience)
+		p.polite(1)
+		together(
+			x.end,
+			func() { p.polite(1) },
+			func() {
+				a.next(patience).end()
+				a.next(patience).end()
+			},
+		)
+	}
+	if a.most.Load() != 1 {
+		t.Errorf("most %d", a.most.Load())
+	}
+}
+
+// together runs functions at the same instant, as far as a machine can.
+func together(fs ...func()) {
+	var all sync.WaitGroup
+	gate := make(chan struct{})
+	for _, f := range fs {
+		all.Go(func() { <-gate; f() })
+	}
+	close(gate)
+	all.Wait()
+}

@@ -1,0 +1,80 @@
+package cases
+
+import (
+	"math"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A histogram of the waits by outcome, from accept on: counts exact, sums as
+// the clients measured.
+func TestC72WaitsByOutcome(t *testing.T) {
+	const each = 30
+	a := listen(t, "A", nil)
+	p := setup{pool: "queue-time-limit=2500", members: []string{a.limit(1)}}.start(t)
+	holder := p.fill(a, 1)[0]
+	var mu sync.Mutex
+	var measured struct{ served, expired, abandoned time.Duration }
+	var all sync.WaitGroup
+	wait := func(sum *time.Duration, of func(c *client)) {
+		c := p.connect()
+		all.Go(func() {
+			of(c)
+			d := time.Since(c.at)
+			mu.Lock()
+			*sum += d
+			mu.Unlock()
+			c.Close()
+		})
+	}
+	for range each {
+		wait(&measured.served, func(c *client) { c.served(patience) })
+	}
+	p.awaitDepth(each)
+	for range each {
+		wait(&measured.abandoned, func(c *client) { time.Sleep(200 * time.Millisecond); c.reset() })
+		wait(&measured.expired, func(c *client) { c.refused(patience) })
+	}
+	await(t, patience, "those who leave have left", func() bool { return p.pool().Abandoned == each })
+	for range each {
+		holder.end()
+		holder = a.next(patience)
+		holder.greet()
+	}
+	all.Wait()
+	holder.end()
+	for outcome, sum := range map[string]time.Duration{
+		"served": measured.served, "expired": measured.expired, "abandoned": measured.abandoned,
+	} {
+		labels := `{outcome="` + outcome + `",pool="p"}`
+		if n := p.metric("penstock_pool_wait_seconds_count" + labels); n != each {
+			t.Errorf("%s: %v counted; want %d", outcome, n, each)
+		}
+		got := p.metric("penstock_pool_wait_seconds_sum" + labels)
+		if math.Abs(got-sum.Seconds()) > each*(5*time.Millisecond+slack/10).Seconds() {
+			t.Errorf("%s: sum %v s; the clients measured %v", outcome, got, sum)
+		}
+	}
+}
+
+// The age of the head counts from accept, and is 0 when nobody waits.
+func TestC73AgeOfTheHead(t *testing.T) {
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{members: []string{a.limit(1)}}.start(t)
+	v := p.fill(a, 1)[0]
+	before := time.Now()
+	c := p.polite(1)[0]
+	p.awaitDepth(1)
+	time.Sleep(time.Until(c.at.Add(time.Second)))
+	least := time.Since(c.at)
+	age := time.Duration(p.pool().Connq.AgeHeadMs * float64(time.Millisecond))
+	most := time.Since(before)
+	between(t, "age of the head", age, least-50*time.Millisecond, most)
+	seconds := p.metric(`penstock_pool_connq_age_head_seconds{pool="p"}`)
+	between(t, "age in the metrics", time.Duration(seconds*float64(time.Second)), age, time.Since(before))
+	v.end()
+	a.next(patience).end()
+	await(t, atOnce, "age 0", func() bool { return p.pool().Connq.AgeHeadMs == 0 })
+}

@@ -226,3 +226,5 @@ func soon(t testing.TB, since time.Time, what string) {
 		t.Errorf("%s took %v, want it at once", what, d)
 	}
 }
+
+var v6Any = netip.MustParseAddrPort("[::1]:0")

@@ -118,7 +118,9 @@ func (s *server) none(t testing.TB) {
 
 func listen(t testing.TB, addr string) *net.TCPListener {
 	t.Helper()
-	ln, err := net.Listen("tcp", addr)
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false) // its listeners take no filter
+	ln, err := plain.Listen(context.Background(), "tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,6 +186,22 @@ func dialTo(t testing.TB, addr netip.AddrPort) *net.TCPConn {
 	t.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(patience))
 	return c.(*net.TCPConn)
+}
+
+// dialRefused connects a client that is to be reset before it gets a byte,
+// perhaps before it knows that it is connected.
+func dialRefused(t testing.TB, addr netip.AddrPort) {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", addr.String(), patience)
+	if err != nil {
+		if !isReset(err) {
+			t.Error(err)
+		}
+		return
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	wantReset(t, c.(*net.TCPConn), "")
 }
 
 // reset closes with RST.

@@ -14,6 +14,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	setUnlessGiven("rapid.nofailfile", "true") // testdata is for scripts; the seed is printed
 	if *long {
 		// Random machines: many, and longer ones.
 		setUnlessGiven("rapid.checks", "20000")

@@ -86,8 +86,12 @@ func TestC20LeavingWhileParked(t *testing.T) {
 	p := setup{members: []string{a.limit(1)}}.start(t)
 	p.polite(1)
 	v := a.next(patience)
-	clients := []*client{p.polite(1)[0], p.connect(), p.polite(1)[0]}
-	p.awaitDepth(3)
+	var clients []*client
+	for i := range 3 {
+		c := p.polite(1)[0]
+		clients = append(clients, c)
+		p.awaitDepth(i + 1)
+	}
 	clients[1].reset()
 	await(t, atOnce, "depth 2", func() bool { return p.depth() == 2 && p.pool().Abandoned == 1 })
 	clients[0].say("first\n")

@@ -26,11 +26,14 @@ func (w *worker) open(i uint32, c *client, path dispatch.Path, now int64) {
 func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
 	fd, e := w.loop.Dial(&w.p.addresses[p.path.Member])
 	if fd < 0 {
-		if ours(e) && now-p.granted < int64(w.connectTimeout(c)) {
+		switch {
+		case !ours(e):
+			w.dialFailed(i, c, p, now)
+		case now-p.granted < int64(w.connectTimeout(c)):
 			w.starve(i, c, now)
-			return
+		default: // no fault of the member
+			w.end(i, c, DialFailed, "proxy", now)
 		}
-		w.dialFailed(i, c, p, now)
 		return
 	}
 	c.state = dialling
@@ -90,7 +93,7 @@ func (w *worker) dialReady(i uint32, c *client, p *pair, r sys.Ready, now int64)
 	fd := int(p.server.FD)
 	switch {
 	case r&sys.Err != 0:
-		w.dialFailed(i, c, p, now)
+		w.dialEnded(i, c, p, sys.Error(fd), now)
 	case r&sys.Unsure != 0 && !sys.Connected(fd):
 		p.server.Ready = 0
 		if sys.Error(fd) != 0 {
@@ -99,6 +102,19 @@ func (w *worker) dialReady(i uint32, c *client, p *pair, r sys.Ready, now int64)
 	case r&sys.Out != 0:
 		w.connected(i, c, p, now)
 	}
+}
+
+// dialEnded tells a server that refused, or could not be reached, from one
+// that was connected and broke off before it was heard of: what that one said
+// is still to be read, and its reset is passed on.
+func (w *worker) dialEnded(i uint32, c *client, p *pair, e sys.Errno, now int64) {
+	if e == unix.ECONNRESET || e == unix.EPIPE {
+		p.flags |= serverBroke
+		p.down.Cut()
+		w.connected(i, c, p, now)
+		return
+	}
+	w.dialFailed(i, c, p, now)
 }
 
 func (w *worker) connected(i uint32, c *client, p *pair, now int64) {

@@ -164,7 +164,7 @@ func (w *worker) cut(now int64) {
 		switch c.state {
 		case 0, departed:
 		case parked:
-			w.leave(i, c, Drained, "proxy", now)
+			w.leave(i, c, Drained, now)
 		default:
 			w.end(i, c, Drained, "proxy", now)
 		}

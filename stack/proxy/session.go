@@ -20,6 +20,7 @@ type client struct {
 	tries    uint8           // dispatch.Attempt
 	state    sessionState
 	watched  bool // registered with the poller
+	ending   Code // of a departed client
 }
 
 type sessionState uint8

@@ -148,18 +148,26 @@ func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
 }
 
 // left ends the session of a client that went while it was parked.
-func (w *worker) left(i uint32, c *client, now int64) { w.leave(i, c, ClientQuit, "client", now) }
+func (w *worker) left(i uint32, c *client, now int64) { w.leave(i, c, ClientQuit, now) }
 
 // leave ends a session that is not yet served. If an outcome was faster, the
 // record stays until that comes.
-func (w *worker) leave(i uint32, c *client, code Code, closer string, now int64) {
+func (w *worker) leave(i uint32, c *client, code Code, now int64) {
 	if c.state == parked && !w.disp.Leave(dispatch.Tick(now), c.waiter, dispatch.Tick(c.accepted)) {
-		c.state = departed
+		c.state, c.ending = departed, code
 		w.loop.Reset(int(c.side.FD))
 		c.side.FD = -1
 		return
 	}
-	w.end(i, c, code, closer, now)
+	w.end(i, c, code, closerOf(code), now)
+}
+
+// closerOf says who ended a session that was not served.
+func closerOf(code Code) string {
+	if code == ClientQuit {
+		return "client"
+	}
+	return "proxy"
 }
 
 // Turn hands the dispatcher's outcomes to their sessions, and gives one
@@ -214,7 +222,7 @@ func (w *worker) outcome(o dispatch.Outcome, now int64) {
 		if o.Reason == dispatch.NotRefused {
 			w.disp.Release(dispatch.Tick(now), o.Path)
 		}
-		w.end(o.Conn, c, ClientQuit, "client", now)
+		w.end(o.Conn, c, c.ending, closerOf(c.ending), now)
 	case o.Reason == dispatch.NotRefused:
 		w.open(o.Conn, c, o.Path, now)
 	default:

@@ -227,4 +227,7 @@ func soon(t testing.TB, since time.Time, what string) {
 	}
 }
 
-var v6Any = netip.MustParseAddrPort("[::1]:0")
+var (
+	v6Any      = netip.MustParseAddrPort("[::1]:0")
+	noDeadline time.Time
+)

@@ -25,7 +25,7 @@ type Config struct {
 	MaxPipes int
 
 	Log   *slog.Logger
-	Ended func(loop int, e *Ended) // called at each connection's end, on its loop; may be nil
+	Ended func(loop int, e *Ended) // called at each connection's end, on its loop, for the time of the call; may be nil
 }
 
 // Virtual is how a virtual server treats its clients.

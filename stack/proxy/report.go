@@ -4,7 +4,8 @@ import "time"
 
 // report tells the log how a session ended.
 func (w *worker) report(c *client, code Code, closer string, now int64) {
-	e := Ended{
+	e := &w.ended // the callee does not keep it
+	*e = Ended{
 		Accepted: time.Duration(now - c.accepted), Client: c.peer.AddrPort(),
 		Virtual: int(c.virtual), Member: -1, Position: int64(c.position),
 		Left: "-", Code: code, Closer: closer,
@@ -23,7 +24,7 @@ func (w *worker) report(c *client, code Code, closer string, now int64) {
 		e.Wait = time.Duration(granted - c.accepted)
 		e.Left = leftAs(code)
 	}
-	w.p.cfg.Ended(w.index, &e)
+	w.p.cfg.Ended(w.index, e)
 }
 
 // leftAs says how a connection that was parked left the queue.

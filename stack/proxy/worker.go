@@ -26,6 +26,7 @@ type worker struct {
 	starved []uint32 // clients with a slot and no descriptor
 	retryAt int64    // when to look at starved
 	waste   []byte   // for what is read and thrown away
+	ended   Ended    // space for report
 	drained func()   // called once when no session is left; nil: not draining
 }
 

@@ -15,7 +15,7 @@ const (
 	// streams, the log, the admin socket and a few of its clients.
 	ownDescriptors = 16
 	// loopDescriptors is what a loop has beside its listeners.
-	loopDescriptors = 3
+	loopDescriptors = 4
 	// mostPipes bounds a loop's pipes where descriptors are plenty.
 	mostPipes = 64
 	// leastRoom is the smallest budget to start with: a few pairs.

@@ -33,12 +33,12 @@ type Handler interface {
 // Loop is one event loop.
 type Loop struct {
 	// Constant after NewLoop.
-	poller   *netpoll.Poller
-	handler  Handler
-	budget   *Budget
-	timer    int // timerfd
-	wakeTask queue.Func
-	log      *slog.Logger
+	poller  *netpoll.Poller
+	handler Handler
+	budget  *Budget
+	timer   int // timerfd
+	waker   int // eventfd
+	log     *slog.Logger
 
 	// Owned by the loop.
 	now       int64
@@ -66,19 +66,29 @@ func NewLoop(b *Budget, h Handler, log *slog.Logger) (*Loop, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open poller: %w", err)
 	}
-	l := &Loop{poller: p, handler: h, budget: b, log: log, now: Clock(), table: newTable()}
+	l := &Loop{poller: p, handler: h, budget: b, log: log, now: Clock(), table: newTable(), timer: -1, waker: -1}
 	l.wheel = wheel.New(l.now)
-	l.wakeTask = l.awake
-	if l.timer, err = sys.NewTimer(); err != nil {
-		p.Close()
-		return nil, fmt.Errorf("open timer: %w", err)
-	}
-	// Edge-triggered, so that it need not be read.
-	if err := p.AddRead(&netpoll.PollAttachment{FD: l.timer}, true); err != nil {
+	if err := l.openTimers(); err != nil {
 		l.Free()
-		return nil, fmt.Errorf("watch timer: %w", err)
+		return nil, err
 	}
 	return l, nil
+}
+
+// openTimers opens the timer and the waker.
+func (l *Loop) openTimers() (err error) {
+	if l.timer, err = sys.NewTimer(); err != nil {
+		return fmt.Errorf("open timer: %w", err)
+	}
+	if l.waker, err = sys.NewWaker(); err != nil {
+		return fmt.Errorf("open waker: %w", err)
+	}
+	for _, fd := range []int{l.timer, l.waker} { // edge-triggered, so that they need not be read
+		if err := l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, true); err != nil {
+			return fmt.Errorf("watch timer: %w", err)
+		}
+	}
+	return nil
 }
 
 // Run handles events until Stop. Sockets that are still registered are the
@@ -96,7 +106,11 @@ func (l *Loop) Run() error {
 // is the caller's to free.
 func (l *Loop) Free() {
 	l.CloseListeners()
-	sys.Close(l.timer)
+	for _, fd := range []int{l.timer, l.waker} {
+		if fd >= 0 {
+			sys.Close(fd)
+		}
+	}
 	l.poller.Close()
 }
 
@@ -105,10 +119,11 @@ func (l *Loop) Stop() {
 	l.poller.Trigger(queue.HighPriority, func(any) error { return errors.ErrEngineShutdown }, nil)
 }
 
-// Wake has Turn called soon.
+// Wake has Turn called soon. It has an eventfd of its own: the poller's task
+// queue allocates for each task.
 func (l *Loop) Wake() {
 	if !l.woken.Load() && l.woken.CompareAndSwap(false, true) {
-		l.poller.Trigger(queue.HighPriority, l.wakeTask, nil)
+		sys.Wake(l.waker)
 	}
 }
 
@@ -116,31 +131,28 @@ func (l *Loop) Wake() {
 func (l *Loop) Do(f func()) {
 	l.poller.Trigger(queue.HighPriority, func(any) error {
 		l.now = Clock()
-		l.table.batchOver()
+		l.table.batchOver() // the poller runs tasks behind the events
 		f()
 		l.turn()
 		return nil
 	}, nil)
 }
 
-func (l *Loop) awake(any) error {
-	l.woken.Store(false)
-	l.now = Clock()
-	l.table.batchOver() // the poller runs tasks behind the events
-	l.turn()
-	return nil
-}
-
 // event is called by the poller for each descriptor that is ready.
 func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 	l.now = Clock()
 	ref, unsure := l.table.event(fd)
-	if fd == l.timer {
-		l.armed = 0
-	} else if ref != 0 {
+	switch {
+	case ref != 0:
 		l.handler.Ready(ref, readiness(ev, unsure), l.now)
-	} else if i := l.listenerOf(fd); i >= 0 {
-		l.accept(i)
+	case fd == l.timer:
+		l.armed = 0
+	case fd == l.waker:
+		l.woken.Store(false) // before turn looks: what comes later wakes again
+	default:
+		if i := l.listenerOf(fd); i >= 0 {
+			l.accept(i)
+		}
 	}
 	l.table.done()
 	l.turn()

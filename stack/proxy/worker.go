@@ -126,26 +126,30 @@ func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
 	w.drive(i, c, now)
 }
 
-// parkedReady looks whether a parked client left. It is never read: a FIN is
-// bare if there is nothing to peek at.
+// parkedReady looks whether a parked client left.
 func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
+	if w.gone(c, r) {
+		w.left(i, c, now)
+	}
+}
+
+// gone says whether a client that is not served yet has left, after what is
+// known of its socket. It is never read: a FIN is bare if there is nothing to
+// peek at.
+func (w *worker) gone(c *client, r sys.Ready) bool {
 	fd := int(c.side.FD)
 	if r&(sys.Err|sys.Unsure) != 0 && sys.Error(fd) != 0 {
-		w.left(i, c, now)
-		return
+		return true
 	}
 	if r&(sys.Fin|sys.Unsure) == 0 {
-		return
+		return false
 	}
 	var b [1]byte
 	n, e := sys.Peek(fd, b[:])
-	pool := &w.p.cfg.Pools[w.p.cfg.Dispatch.Virtuals[c.virtual].Pool]
-	switch {
-	case e != 0 && e != unix.EAGAIN:
-		w.left(i, c, now)
-	case e == 0 && n == 0 && c.state == parked && !pool.KeepOnClose:
-		w.left(i, c, now)
+	if e != 0 {
+		return e != unix.EAGAIN
 	}
+	return n == 0 && c.state == parked && !w.p.cfg.Pools[w.p.cfg.Dispatch.Virtuals[c.virtual].Pool].KeepOnClose
 }
 
 // left ends the session of a client that went while it was parked.
@@ -225,10 +229,22 @@ func (w *worker) outcome(o dispatch.Outcome, now int64) {
 		}
 		w.end(o.Conn, c, c.ending, closerOf(c.ending), now)
 	case o.Reason == dispatch.NotRefused:
-		w.open(o.Conn, c, o.Path, now)
+		w.granted(o.Conn, c, o.Path, now)
 	default:
 		w.refuse(o.Conn, c, refusalCode[o.Reason], now)
 	}
+}
+
+// granted dials for a waiter, unless its client has left: the event that says
+// so may lie in the batch that is being handled. No server is to see a
+// connection for somebody who is not there.
+func (w *worker) granted(i uint32, c *client, path dispatch.Path, now int64) {
+	if !w.gone(c, sys.Poll(int(c.side.FD))) {
+		w.open(i, c, path, now)
+		return
+	}
+	w.disp.Release(dispatch.Tick(now), path)
+	w.end(i, c, ClientQuit, "client", now)
 }
 
 // resume drives the pair that has waited longest for its next turn.

@@ -74,7 +74,7 @@ func (c *crowd) stream() string { c.t.Helper(); return c.ask("stream", "127.0.0.
 // bulk adds n clients of addr that receive for ever, as fast as they can.
 func (c *crowd) bulk(addr string, n int) { c.t.Helper(); c.ask("bulk", addr, n) }
 
-// leave ends the crowd: all its sockets are closed.
+// leave ends the crowd: who has connected resets.
 func (c *crowd) leave() {
 	c.in.Close()
 	c.out.ReadString('\n') // until it has ended
@@ -118,7 +118,7 @@ func crowdDo(what string, to netip.AddrPort, n int) (answer string, err error) {
 	return "", fmt.Errorf("what is %q?", what)
 }
 
-// connectRaw opens n connections and leaves them to the process's end.
+// connectRaw opens n connections, which the process's end resets.
 func connectRaw(to netip.AddrPort, n int) error {
 	sa := &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()}
 	for i := range n {
@@ -126,6 +126,7 @@ func connectRaw(to netip.AddrPort, n int) error {
 		if err != nil {
 			return fmt.Errorf("socket %d: %w", i, err)
 		}
+		unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 		if err := unix.Connect(fd, sa); err != nil {
 			return fmt.Errorf("connect %d: %w", i, err)
 		}

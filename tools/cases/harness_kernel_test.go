@@ -17,54 +17,57 @@ import (
 
 // socket is a line of the kernel's table of TCP sockets.
 type socket struct {
-	local, remote string // IP:PORT
-	state         int
-	received      int // bytes not read; for a listener: connections not accepted
-	inode         int // 0: nobody has a descriptor for it
+	from     bool // the address asked for is its own, not its peer's
+	state    int
+	received int // bytes not read; of a listener: connections not accepted
 }
 
 // States in the table; see include/net/tcp_states.h.
 const (
-	established = 1
-	synSent     = 2
-	closeWait   = 8
-	listening   = 10
+	synSent   = 2
+	listening = 10
 )
 
-// sockets reads the kernel's table for IPv4.
-func sockets(t testing.TB) (all []socket) {
+// sockets reads the lines of the kernel's table that have addr, an IPv4 one,
+// on either side.
+func sockets(t testing.TB, addr string) (all []socket) {
 	t.Helper()
 	f, err := os.Open("/proc/net/tcp")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan(); lines.Scan(); {
+	key := hexAddr(t, addr)
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if !strings.Contains(lines.Text(), key) {
+			continue
+		}
 		w := strings.Fields(lines.Text())
-		var s socket
+		s := socket{from: w[1] == key}
 		var sent int
-		s.local, s.remote = hexAddr(w[1]), hexAddr(w[2])
 		fmt.Sscanf(w[3], "%x", &s.state)
 		fmt.Sscanf(w[4], "%x:%x", &sent, &s.received)
-		fmt.Sscanf(w[9], "%d", &s.inode)
 		all = append(all, s)
 	}
 	return all
 }
 
-// hexAddr reads an address as 0100007F:1F90.
-func hexAddr(s string) string {
-	var ip [4]byte
-	var port uint16
-	fmt.Sscanf(s, "%2x%2x%2x%2x:%x", &ip[3], &ip[2], &ip[1], &ip[0], &port)
-	return netip.AddrPortFrom(netip.AddrFrom4(ip), port).String()
+// hexAddr writes an address as the table does: 0100007F:1F90.
+func hexAddr(t testing.TB, addr string) string {
+	t.Helper()
+	a, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ip := a.Addr().As4()
+	return fmt.Sprintf("%02X%02X%02X%02X:%04X", ip[3], ip[2], ip[1], ip[0], a.Port())
 }
 
 // dialling counts the dials to addr that have no answer yet.
 func dialling(t testing.TB, addr string) (n int) {
-	for _, s := range sockets(t) {
-		if s.state == synSent && s.remote == addr {
+	t.Helper()
+	for _, s := range sockets(t, addr) {
+		if s.state == synSent && !s.from {
 			n++
 		}
 	}

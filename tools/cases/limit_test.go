@@ -87,7 +87,7 @@ func TestSevenOverThree(t *testing.T) {
 func TestC03DialsHoldSlots(t *testing.T) {
 	t.Parallel()
 	a := blackHole(t)
-	p := setup{pool: "connect-timeout=500ms", members: []string{a.addr + ",connection-limit=2"}}.start(t)
+	p := setup{pool: "connect-timeout=1s", members: []string{a.addr + ",connection-limit=2"}}.start(t)
 	p.tidy = false // most are still waiting
 	p.connectMany(20)
 	await(t, patience, "2 dials", func() bool { return dialling(t, a.addr) == 2 })

@@ -208,6 +208,25 @@ func (r *rig) wantEnd(code Code) Ended {
 	return e
 }
 
+// dump logs what is left, for a test that failed.
+func (r *rig) dump() {
+	used, most := r.Budget()
+	r.t.Logf("%d clients, %d of %d descriptors, %+v", r.Clients(), used, most, r.loads())
+	for n, w := range r.workers {
+		w.loop.Do(func() {
+			for i := uint32(1); i < w.clients.Cap(); i++ {
+				if c := w.clients.At(i); c.state != 0 {
+					r.t.Logf("loop %d client %d: %+v", n, i, *c)
+					if c.pair != 0 {
+						r.t.Logf("  pair %+v", *w.pairs.At(c.pair))
+					}
+				}
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+}
+
 // until waits for something that makes no event of its own.
 func until(t testing.TB, is func() bool, format string, args ...any) {
 	t.Helper()

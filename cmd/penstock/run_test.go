@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -130,7 +131,8 @@ func server(t *testing.T) (addr string) {
 
 func TestServesLogsAndDrains(t *testing.T) {
 	p := start(t, "run", "-listen", "127.0.0.1:0", "-member", server(t)+",connection-limit=1",
-		"-admin", "off", "-loops", "2", "-access-log", "stderr")
+		"-admin", "127.0.0.1:0", "-loops", "2", "-access-log", "stderr")
+	admin := p.waitFor(t, `msg=admin address=(\S+)`)[1]
 	addr := p.waitFor(t, `msg=listening .*address=(\S+)`)[1]
 	first, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -143,6 +145,7 @@ func TestServesLogsAndDrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
+	waitForDepth(t, admin, 1)
 	first.Close()
 	p.waitFor(t, `msg=conn .*position=0 left=- code=-- closer=client`)
 	expect(t, second, "hello") // it was parked until the first left
@@ -187,6 +190,24 @@ func TestDemo(t *testing.T) {
 	p := start(t, "run", "-demo", "-listen", "127.0.0.1:0", "-admin", "off", "-access-log", "stderr")
 	p.waitFor(t, `demo server`)
 	p.end(t, syscall.SIGINT)
+}
+
+// waitForDepth asks the admin interface until the queue is that deep.
+func waitForDepth(t *testing.T, admin string, depth int) {
+	t.Helper()
+	want := fmt.Sprintf("penstock_pool_connq_depth{pool=\"default\"} %d\n", depth)
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		resp, err := http.Get("http://" + admin + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if strings.Contains(string(body), want) {
+			return
+		}
+	}
+	t.Fatalf("the queue is never %d deep", depth)
 }
 
 func expect(t *testing.T, c net.Conn, want string) {

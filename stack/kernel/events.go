@@ -20,10 +20,10 @@ func readiness(ev netpoll.IOEvent, unsure bool) (r sys.Ready) {
 	if ev&unix.EPOLLOUT != 0 {
 		r |= sys.Out
 	}
-	if ev&unix.EPOLLRDHUP != 0 {
+	if ev&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0 { // HUP: both directions have ended
 		r |= sys.In | sys.Fin
 	}
-	if ev&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+	if ev&unix.EPOLLERR != 0 {
 		r |= sys.In | sys.Out | sys.Err
 	}
 	return r

@@ -64,7 +64,11 @@ func runLogged(t testing.TB, b *Budget, h *handler, log *slog.Logger, listen fun
 		listen(l)
 	}
 	done := make(chan error, 1)
-	go func() { done <- l.Run() }()
+	go func() {
+		err := l.Run()
+		l.Free()
+		done <- err
+	}()
 	t.Cleanup(func() {
 		l.Stop()
 		if err := <-done; err != nil {

@@ -95,15 +95,15 @@ func (l *Loop) openTimers() (err error) {
 // handler's to close before Stop.
 func (l *Loop) Run() error {
 	err := l.poller.Polling(l.event)
-	l.Free()
 	if err == errors.ErrEngineShutdown {
 		return nil
 	}
 	return err
 }
 
-// Free closes what the loop owns. Run does it at its end; a loop that never ran
-// is the caller's to free.
+// Free closes what the loop owns. The caller does it when Run has returned and
+// nobody wakes the loop any more: another loop that does would write into
+// somebody else's descriptor.
 func (l *Loop) Free() {
 	l.CloseListeners()
 	for _, fd := range []int{l.timer, l.waker} {

@@ -7,10 +7,15 @@ import (
 )
 
 // Watch registers a socket under ref, which must not be 0 and is below 2^31.
-// The first event comes at once if there is one.
-func (l *Loop) Watch(fd int, ref uint32) error {
+// The first event comes at once if there is one. False, with a line in the log,
+// if the kernel refuses.
+func (l *Loop) Watch(fd int, ref uint32) bool {
 	l.table.put(fd, ref)
-	return l.poller.AddReadWrite(&netpoll.PollAttachment{FD: fd}, true)
+	if err := l.poller.AddReadWrite(&netpoll.PollAttachment{FD: fd}, true); err != nil {
+		l.warn("can't watch a connection", "error", err)
+		return false
+	}
+	return true
 }
 
 // Dial starts to connect to a server, within the budget. EMFILE says that

@@ -25,6 +25,10 @@ func (w *worker) open(i uint32, c *client, path dispatch.Path, now int64) {
 
 func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
 	fd, e := w.loop.Dial(&w.p.addresses[p.path.Member])
+	if fd >= 0 && !w.loop.Watch(fd, serverRef(i)) {
+		w.loop.Close(fd)
+		fd, e = -1, unix.ENOMEM
+	}
 	if fd < 0 {
 		switch {
 		case !ours(e):
@@ -38,10 +42,10 @@ func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
 	}
 	c.state = dialling
 	p.server = relay.Side{FD: int32(fd), Nagle: true}
-	if err := w.loop.Watch(fd, serverRef(i)); err != nil {
-		w.p.cfg.Log.Error("watch server", "error", err)
+	if !w.watchClient(i, c) {
+		w.end(i, c, DialFailed, "proxy", now)
+		return
 	}
-	w.watchClient(i, c)
 	w.loop.StartTimer(c.pair, now+int64(w.connectTimeout(c)))
 }
 
@@ -59,7 +63,10 @@ func ours(e sys.Errno) bool {
 // descriptor either.
 func (w *worker) starve(i uint32, c *client, now int64) {
 	c.state = starved
-	w.watchClient(i, c)
+	if !w.watchClient(i, c) {
+		w.end(i, c, DialFailed, "proxy", now)
+		return
+	}
 	if len(w.starved) == 0 {
 		w.retryAt = now + int64(starvePause)
 	}

@@ -41,7 +41,10 @@ func (w *worker) refuse(i uint32, c *client, code Code, now int64) {
 	c.state = refusing
 	c.pair = w.pairs.Alloc()
 	*w.pairs.At(c.pair) = pair{client: i, server: relay.Side{FD: -1}, refused: code}
-	w.watchClient(i, c)
+	if !w.watchClient(i, c) {
+		w.end(i, c, code, "proxy", now)
+		return
+	}
 	w.loop.StartTimer(c.pair, now+int64(refuseLinger))
 	if c.side.Ready&sys.In != 0 {
 		w.discard(i, c, now)

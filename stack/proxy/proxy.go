@@ -38,11 +38,13 @@ func New(cfg Config) (*Proxy, error) {
 	p.budget = kernel.NewBudget(cfg.MaxDescriptors, cfg.MaxClients, p.wakeAll)
 	for i := range cfg.Dispatch.Loops {
 		if err := p.addWorker(i); err != nil {
-			return nil, errors.Join(err, p.Close())
+			p.Close()
+			return nil, err
 		}
 	}
 	if err := p.listen(); err != nil {
-		return nil, errors.Join(err, p.Close())
+		p.Close()
+		return nil, err
 	}
 	return p, nil
 }
@@ -103,12 +105,14 @@ func (p *Proxy) wakeAll() {
 func (p *Proxy) Run() error {
 	errs := make([]error, len(p.workers))
 	for i, w := range p.workers {
-		p.running.Go(func() { errs[i] = w.loop.Run() })
+		p.running.Go(func() {
+			if errs[i] = w.loop.Run(); errs[i] != nil {
+				p.Stop() // its clients are lost, and a share of the new ones
+			}
+		})
 	}
 	p.running.Wait()
-	for _, w := range p.workers {
-		w.relay.Close()
-	}
+	p.Close()
 	return errors.Join(errs...)
 }
 
@@ -149,12 +153,12 @@ func (p *Proxy) Stop() {
 	}
 }
 
-// Close frees what New opened, if Run was not called.
-func (p *Proxy) Close() error {
+// Close frees what New opened. Run does it; it is for a proxy that never ran.
+func (p *Proxy) Close() {
 	for _, w := range p.workers {
 		w.loop.Free()
+		w.relay.Close()
 	}
-	return nil
 }
 
 // cut ends all sessions of a loop.

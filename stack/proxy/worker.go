@@ -58,20 +58,21 @@ func (w *worker) decided(i uint32, c *client, v dispatch.Verdict, now int64) {
 		if c.position == 0 {
 			c.position = uint32(min(v.Position, 1<<32-1))
 		}
-		w.watchClient(i, c)
+		if !w.watchClient(i, c) {
+			w.leave(i, c, DialFailed, now)
+		}
 	default:
 		w.refuse(i, c, refusalCode[v.Reason], now)
 	}
 }
 
-func (w *worker) watchClient(i uint32, c *client) {
-	if c.watched {
-		return
+// watchClient registers the client's socket, once. Without that (no memory, or
+// more than epoll's max_user_watches) the session has to end.
+func (w *worker) watchClient(i uint32, c *client) bool {
+	if !c.watched {
+		c.watched = w.loop.Watch(int(c.side.FD), clientRef(i))
 	}
-	c.watched = true
-	if err := w.loop.Watch(int(c.side.FD), clientRef(i)); err != nil {
-		w.p.cfg.Log.Error("watch client", "error", err)
-	}
+	return c.watched
 }
 
 // Ready is called when an event came for a session's socket.
@@ -87,11 +88,11 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	case parked, starved:
 		w.parkedReady(i, c, r, now)
 	case dialling:
-		if r&sys.Err != 0 && sys.Error(int(c.side.FD)) != 0 {
+		if failed(c, r) {
 			w.end(i, c, ClientReset, "client", now)
 		}
 	case relaying:
-		if r&sys.Err != 0 && w.clientBroke(c) {
+		if failed(c, r) {
 			w.clientReset(i, c, now)
 			return
 		}
@@ -105,12 +106,10 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	}
 }
 
-// clientBroke looks for a client's reset where reading would not find it: no
-// more is expected of it, or the server can't take more.
-func (w *worker) clientBroke(c *client) bool {
-	p := w.pairs.At(c.pair)
-	reads := !p.up.Done() && p.server.Ready&sys.Out != 0 && p.flags&serverDeaf == 0
-	return !reads && sys.Error(int(c.side.FD)) != 0
+// failed says whether the client reset the connection. It is asked before
+// anything is read: a FIN in front of the reset would read as a clean end.
+func failed(c *client, r sys.Ready) bool {
+	return r&(sys.Err|sys.Unsure) != 0 && sys.Error(int(c.side.FD)) != 0
 }
 
 func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
@@ -137,15 +136,14 @@ func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
 // known of its socket. It is never read: a FIN is bare if there is nothing to
 // peek at.
 func (w *worker) gone(c *client, r sys.Ready) bool {
-	fd := int(c.side.FD)
-	if r&(sys.Err|sys.Unsure) != 0 && sys.Error(fd) != 0 {
+	if failed(c, r) {
 		return true
 	}
 	if r&(sys.Fin|sys.Unsure) == 0 {
 		return false
 	}
 	var b [1]byte
-	n, e := sys.Peek(fd, b[:])
+	n, e := sys.Peek(int(c.side.FD), b[:])
 	if e != 0 {
 		return e != unix.EAGAIN
 	}

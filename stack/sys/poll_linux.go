@@ -19,10 +19,10 @@ func Poll(fd int) (r Ready) {
 	if p.Revents&unix.POLLOUT != 0 {
 		r |= Out
 	}
-	if p.Revents&unix.POLLRDHUP != 0 {
+	if p.Revents&(unix.POLLRDHUP|unix.POLLHUP) != 0 {
 		r |= In | Fin
 	}
-	if p.Revents&(unix.POLLERR|unix.POLLHUP) != 0 {
+	if p.Revents&unix.POLLERR != 0 {
 		r |= In | Out | Err
 	}
 	return r

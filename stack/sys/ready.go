@@ -7,6 +7,6 @@ const (
 	In     Ready = 1 << iota // there is something to read, or the end
 	Out                      // there is room to write; or a dial came through
 	Fin                      // the peer sent FIN: what can be read now is the last
-	Err                      // an error is pending, or both directions are shut
+	Err                      // an error is pending, a reset mostly
 	Unsure                   // not to be relied on (the descriptor's previous owner's, urgent data): look
 )

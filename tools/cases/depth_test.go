@@ -59,8 +59,7 @@ func TestC29RefusedOnlyWhenFull(t *testing.T) {
 func TestDefaultDepthIsSumOfLimits(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", nil)
-	b := listen(t, "B", nil)
-	b.came = a.came
+	b := a.beside("B")
 	s := setup{pool: "queue-depth-cap=members", members: []string{a.limit(2), b.limit(3)}}
 	if got := s.checked(t); got != "5" {
 		t.Errorf("check: depth %s; want 5", got)

@@ -12,13 +12,14 @@ import (
 )
 
 // drainOf starts a proxy with five connected and five waiting, and has it drain.
-func drainOf(t *testing.T) (p *proxy, a *server, in []*visit, waiting []*client) {
+func drainOf(t *testing.T) (p *proxy, a *server, in []*visit, waiting []*client, at time.Time) {
 	t.Helper()
 	a = listen(t, "A", nil)
 	p = setup{members: []string{a.limit(5)}, flags: []string{"-drain-time", "2s"}}.start(t)
 	in = p.fill(a, 5)
 	waiting = p.connectMany(5)
 	p.awaitDepth(5)
+	at = time.Now()
 	p.signal(syscall.SIGTERM)
 	p.awaitLine("draining")
 	await(t, atOnce, "newcomers refused", func() bool {
@@ -28,15 +29,14 @@ func drainOf(t *testing.T) (p *proxy, a *server, in []*visit, waiting []*client)
 		}
 		return err != nil
 	})
-	return p, a, in, waiting
+	return p, a, in, waiting, at
 }
 
 // SIGTERM: who is connected stays, who is parked is served, and at drain-time
 // it is over.
 func TestC60Drain(t *testing.T) {
 	t.Parallel()
-	start := time.Now()
-	p, a, in, waiting := drainOf(t)
+	p, a, in, waiting, start := drainOf(t)
 	for _, v := range in[:3] {
 		v.end()
 		a.next(patience).greet()
@@ -62,7 +62,7 @@ func TestC60Drain(t *testing.T) {
 // When the last one has gone, there is nothing to wait for.
 func TestC60DrainEndsEarly(t *testing.T) {
 	t.Parallel()
-	p, _, in, waiting := drainOf(t)
+	p, _, in, waiting, _ := drainOf(t)
 	for _, c := range waiting {
 		c.reset()
 	}
@@ -75,7 +75,7 @@ func TestC60DrainEndsEarly(t *testing.T) {
 // A second signal: now.
 func TestC60SecondSignal(t *testing.T) {
 	t.Parallel()
-	p, _, _, _ := drainOf(t)
+	p, _, _, _, _ := drainOf(t)
 	second := time.Now()
 	p.signal(syscall.SIGTERM)
 	await(t, patience, "it ends", p.gone)

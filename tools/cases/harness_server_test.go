@@ -42,27 +42,35 @@ func listen(t testing.TB, name string, serve func(*visit)) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(t, name, serve)
-	s.on(ln.(*net.TCPListener))
-	return s
+	return on(t, ln.(*net.TCPListener), name, serve, make(chan *visit, 1<<17))
 }
 
-func newServer(t testing.TB, name string, serve func(*visit)) *server {
-	return &server{t: t, name: name, serve: serve, open: map[*visit]bool{}, came: make(chan *visit, 1<<17)}
+// beside starts a server whose connections are for the same next.
+func (s *server) beside(name string) *server {
+	s.t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return on(s.t, ln.(*net.TCPListener), name, nil, s.came)
 }
 
-// on makes the server take a listener's connections.
-func (s *server) on(ln *net.TCPListener) {
-	s.ln, s.addr = ln, ln.Addr().String()
+// on starts a server on a listener.
+func on(t testing.TB, ln *net.TCPListener, name string, serve func(*visit), came chan *visit) *server {
+	s := &server{
+		t: t, name: name, addr: ln.Addr().String(), ln: ln, serve: serve,
+		open: map[*visit]bool{}, came: came,
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.accept()
 	}()
-	s.t.Cleanup(func() {
+	t.Cleanup(func() {
 		s.close()
 		<-done
 	})
+	return s
 }
 
 func (s *server) accept() {
@@ -72,24 +80,32 @@ func (s *server) accept() {
 			return
 		}
 		v := &visit{TCPConn: c, at: time.Now(), server: s}
-		n := s.now.Add(1)
-		for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
-		}
-		s.total.Add(1)
-		s.mu.Lock()
-		s.open[v] = true
-		if s.closed {
-			s.mu.Unlock()
+		s.count()
+		switch {
+		case !s.enter(v):
 			v.end()
-			return
-		}
-		s.mu.Unlock()
-		if s.serve == nil {
+		case s.serve == nil:
 			s.came <- v
-		} else {
+		default:
 			go s.serve(v)
 		}
 	}
+}
+
+func (s *server) count() {
+	s.total.Add(1)
+	n := s.now.Add(1)
+	if n > s.most.Load() { // only accept writes it
+		s.most.Store(n)
+	}
+}
+
+// enter notes who is there. False if the server has closed.
+func (s *server) enter(v *visit) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[v] = !s.closed
+	return !s.closed
 }
 
 // close stops listening and ends what is open.

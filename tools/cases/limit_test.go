@@ -100,25 +100,24 @@ func TestC04PoolLimit(t *testing.T) {
 	for _, limit := range []int{1, 3} {
 		t.Run(itoa(limit), func(t *testing.T) {
 			t.Parallel()
-			s := listen(t, "S", nil) // all members are one server
-			s2, s3 := listen(t, "S", nil), listen(t, "S", nil)
-			s2.came, s3.came = s.came, s.came
+			a := listen(t, "A", nil)
+			b, c := a.beside("B"), a.beside("C")
 			p := setup{
 				pool:    "connection-limit=" + itoa(limit),
-				members: []string{s.limit(5), s2.limit(5), s3.limit(5)},
+				members: []string{a.limit(5), b.limit(5), c.limit(5)},
 			}.start(t)
 			p.polite(30)
 			var in []*visit
 			for range limit {
-				in = append(in, s.next(patience))
+				in = append(in, a.next(patience))
 			}
-			s.nobody(100 * time.Millisecond)
+			a.nobody(100 * time.Millisecond)
 			for range 30 - limit { // one leaves: exactly one more
 				in[0].end()
-				in = append(in[1:], s.next(patience))
+				in = append(in[1:], a.next(patience))
 			}
 			in[0].end()
-			s.nobody(50 * time.Millisecond)
+			a.nobody(50 * time.Millisecond)
 			for _, v := range in[1:] {
 				v.end()
 			}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -21,6 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(crowdMain(os.Stdin, os.Stdout))
 	}
 	flag.Parse()
+	moreParallel()
 	os.Exit(withBinary(m.Run))
 }
 
@@ -51,6 +54,16 @@ func withBinary(run func() int) int {
 		return 1
 	}
 	return code
+}
+
+// moreParallel lets more tests run at once than there are cores: most of their
+// time they wait.
+func moreParallel() {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
+	}
 }
 
 // count is how often to do something: the full number with -long.

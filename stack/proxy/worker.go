@@ -98,7 +98,7 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 		}
 		w.drive(i, c, now)
 	case flushing:
-		if r&sys.Err != 0 {
+		if failed(c, r) {
 			w.end(i, c, ServerReset, "server", now)
 		}
 	case refusing:

@@ -53,11 +53,20 @@ func addVirtual(p *proxy.Config, v config.Virtual) {
 func addPool(p *proxy.Config, pl config.Pool, depth int64) {
 	p.Pools = append(p.Pools, proxy.Pool{ConnectTimeout: pl.ConnectTimeout, KeepOnClose: pl.KeepOnClose})
 	p.Dispatch.Pools = append(p.Dispatch.Pools, dispatch.PoolConfig{
-		Limit: pl.ConnectionLimit, Queue: pl.Queue, Depth: depth,
+		Limit: pl.ConnectionLimit, Queue: pl.Queue, Depth: depth, DownDepth: downDepth(pl),
 		QueueTime:     dispatch.Tick(pl.QueueTime),
 		WhenDownQueue: pl.WhenDownQueue, WhenDownTime: dispatch.Tick(pl.WhenDownTime),
 		Tries: uint8(min(pl.ReselectTries, 255)),
 	})
+}
+
+// downDepth is how many may wait for members that have no limit, while none of
+// them can be dialled: the sum of their limits says nothing.
+func downDepth(pl config.Pool) int64 {
+	if pl.QueueDepth > 0 {
+		return pl.QueueDepth
+	}
+	return -1
 }
 
 func addMember(p *proxy.Config, pool int, m config.Member) {

@@ -32,6 +32,7 @@ type PoolConfig struct {
 	Limit         int64
 	Queue         bool  // queue-on-connection-limit
 	Depth         int64 // waiters the pool's queue may hold; negative: any number
+	DownDepth     int64 // ... while no member can be dialled, if Depth is 0
 	QueueTime     Tick  // longest wait from arrival; 0: for ever
 	WhenDownQueue bool  // when-down=queue
 	WhenDownTime  Tick  // longest wait while no member is up; 0: for ever

@@ -58,6 +58,7 @@ func newPool(id PoolID, c PoolConfig, loops int) *pool {
 func (pl *pool) setRules(c PoolConfig) {
 	pl.queue.Store(c.Queue)
 	pl.depthCap.Store(c.Depth)
+	pl.downCap.Store(c.DownDepth)
 	pl.queueTime.Store(int64(c.QueueTime))
 	pl.whenDown.Store(c.WhenDownQueue)
 	pl.whenDownTime.Store(int64(c.WhenDownTime))

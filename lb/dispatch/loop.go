@@ -52,11 +52,17 @@ func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Verd
 		pl.stats.RefusedNoMember.Add(1)
 		return Verdict{Kind: Refuse, Reason: NoMember}
 	}
-	depth, most := pl.depthOf(l.d, s)
-	if !pl.queue.Load() || most.Load() == 0 {
+	depth, atMost := pl.depthOf(l.d, s)
+	most := atMost.Load()
+	if most == 0 && !pl.reachable() {
+		// Members without a limit: nobody waits for them, unless they can't
+		// be dialled at all.
+		most = pl.downCap.Load()
+	}
+	if !pl.queue.Load() || most == 0 {
 		return l.lastTry(now, v, s)
 	}
-	n, ok := join(depth, most.Load())
+	n, ok := join(depth, most)
 	if !ok {
 		pl.stats.Overflowed.Add(1)
 		return Verdict{Kind: Refuse, Reason: Overflow}

@@ -42,6 +42,7 @@ type pool struct {
 	// Rules. Atomic, since they can be changed while loops decide.
 	queue        atomic.Bool
 	depthCap     atomic.Int64 // negative: any number
+	downCap      atomic.Int64 // instead of a depthCap of 0 while nobody can be dialled
 	queueTime    atomic.Int64
 	whenDown     atomic.Bool // queue while no member is up
 	whenDownTime atomic.Int64
@@ -100,6 +101,16 @@ func (m *member) eligible(now Tick, sticky bool) bool {
 		return false
 	}
 	return m.health.Load() <= int64(now)
+}
+
+// reachable says whether a member could be dialled now, were there a slot.
+func (pl *pool) reachable() bool {
+	for _, m := range pl.members {
+		if m.up() && m.health.Load() == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // claim makes the caller the prober of a member whose pause is over. Probe is

@@ -137,6 +137,8 @@ func setPoolRule(p *PoolConfig, key, val string) (err error) {
 		return setNumber(&p.Limit, val)
 	case "depth":
 		return setNumber(&p.Depth, val)
+	case "down-depth":
+		return setNumber(&p.DownDepth, val)
 	case "queue":
 		p.Queue = val == "on"
 	case "when-down":

@@ -3,7 +3,6 @@ package cases
 import (
 	"fmt"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -80,19 +79,4 @@ func portOf(t testing.TB, fd int) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("127.0.0.1:%d", sa.(*unix.SockaddrInet4).Port)
-}
-
-// listenerOf makes a listener of a bound socket, and owns it.
-func listenerOf(t testing.TB, fd, backlog int) *net.TCPListener {
-	t.Helper()
-	if err := unix.Listen(fd, backlog); err != nil {
-		t.Fatal(err)
-	}
-	f := os.NewFile(uintptr(fd), "listener")
-	defer f.Close()
-	ln, err := net.FileListener(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ln.(*net.TCPListener)
 }

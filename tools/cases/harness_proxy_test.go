@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,12 +43,12 @@ func (s setup) start(t testing.TB) *proxy {
 	socket := filepath.Join(dir, "admin.sock")
 	p.api = newAPI(t, socket)
 	args := append(s.args(), "-admin", "unix:"+socket, "-access-log", filepath.Join(dir, "access.log"))
-	if !s.has("-drain-time") {
+	if !slices.Contains(s.flags, "-drain-time") {
 		args = append(args, "-drain-time", "0s")
 	}
 	p.run(s.files, args)
 	t.Cleanup(p.stop)
-	p.addr = p.field(p.awaitLine("listening"), "address")
+	p.addr = fields(p.awaitLine("listening"))["address"]
 	return p
 }
 
@@ -162,11 +163,6 @@ func (p *proxy) awaitLine(text string) (found string) {
 		return false
 	})
 	return found
-}
-
-// field returns the value of key in a line of key=value.
-func (p *proxy) field(line, key string) string {
-	return fields(line)[key]
 }
 
 // fields takes a line of key=value apart. Values with spaces are quoted.

@@ -191,10 +191,3 @@ func lasting(d time.Duration) func(*visit) {
 		v.end()
 	}
 }
-
-// echo greets and sends back what comes.
-func echo(v *visit) {
-	v.greet()
-	io.Copy(v, v)
-	v.end()
-}

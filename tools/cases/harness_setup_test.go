@@ -52,12 +52,3 @@ func merge(base, over string) string {
 	}
 	return strings.Join(keys, ",")
 }
-
-func (s setup) has(flag string) bool {
-	for _, f := range s.flags {
-		if f == flag {
-			return true
-		}
-	}
-	return false
-}

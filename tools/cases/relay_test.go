@@ -42,8 +42,8 @@ func TestC56BulkAndShort(t *testing.T) {
 			"-member", noise.stream() + ",pool=bulk",
 		},
 	}.start(t)
-	p.tidy = false                                                  // the noise stays to the end
-	noise.bulk(p.field(p.awaitLine("virtual=bulk"), "address"), 12) // by their hash, on all 4 loops
+	p.tidy = false                                                 // the noise stays to the end
+	noise.bulk(fields(p.awaitLine("virtual=bulk"))["address"], 12) // by their hash, on all 4 loops
 	moved := func() float64 { return p.metric(`penstock_pool_bytes_total{direction="down",pool="bulk"}`) }
 	await(t, patience, "bulk moves", func() bool { return moved() > 64<<20 })
 	start, from := time.Now(), moved()

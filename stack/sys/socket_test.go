@@ -65,11 +65,15 @@ func TestEndOfBacklogAndOfStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	f, _ := ln.(*net.TCPListener).File()
+	f, err := ln.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
-	unix.SetNonblock(int(f.Fd()), true)
+	lfd := int(f.Fd()) // blocking from now on
+	unix.SetNonblock(lfd, true)
 	var a Acceptor
-	if fd, _, e := a.Accept(int(f.Fd())); e != unix.EAGAIN || fd != -1 {
+	if fd, _, e := a.Accept(lfd); e != unix.EAGAIN || fd != -1 {
 		t.Errorf("%d, %v with nobody there", fd, e)
 	}
 	c, err := net.Dial("tcp", ln.Addr().String())
@@ -77,7 +81,7 @@ func TestEndOfBacklogAndOfStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fd, _, e := a.Accept(int(f.Fd()))
+	fd, _, e := a.Accept(lfd)
 	if e != 0 {
 		t.Fatal(e)
 	}

@@ -60,6 +60,7 @@ func (p *proxy) run(files int, args []string) {
 		args = append([]string{"-c", `ulimit -n "$0"; exec "$@"`, itoa(files), *binary}, args...)
 		p.cmd = exec.Command("/bin/sh", args...)
 	}
+	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // it ends at once also with -race
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

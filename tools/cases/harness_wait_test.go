@@ -16,7 +16,7 @@ const patience = 20 * time.Second
 const atOnce = 100*time.Millisecond + slack
 
 // slack is what a scheduler may add to any time that is measured here.
-const slack = 150 * time.Millisecond
+const slack = 150 * time.Millisecond * raceFactor
 
 // happens looks until cond is true or the time is over.
 func happens(within time.Duration, cond func() bool) bool {

@@ -52,6 +52,8 @@ func TestChaos(t *testing.T) {
 			r.dump()
 		}
 	}()
+	// Some may wait in the backlog still, whose clients have left.
+	until(t, func() bool { return r.VirtualTotals(0).Connections == clients*each }, "all accepted")
 	until(t, func() bool { return r.Clients() == 0 && r.inUse() == 0 && r.parked() == 0 }, "idle proxy")
 	count := map[Code]int{}
 	for len(r.ended) > 0 {

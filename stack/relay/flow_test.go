@@ -277,7 +277,7 @@ func TestPreload(t *testing.T) {
 func TestTurnEnds(t *testing.T) {
 	o := newOne(t, sizes{nearIn: 4 << 20, nearOut: 4 << 20, farIn: 4 << 20, farOut: 4 << 20})
 	var more int
-	const total = 64 << 20
+	const total = 16 << 20
 	go io.Copy(io.Discard, o.dst.far)
 	go o.src.far.Write(make([]byte, total))
 	for o.f.Bytes < total {

@@ -13,7 +13,7 @@ import (
 	"penstock/stack/sys"
 )
 
-const patience = 10 * time.Second
+const patience = 20 * time.Second
 
 // socket is one near end, which flows use, and its peer far away.
 type socket struct {

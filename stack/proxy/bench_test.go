@@ -112,7 +112,7 @@ func TestShortConnectionAllocatesNothing(t *testing.T) {
 		most  float64
 	}{
 		"direct":              {unlogged, 0, 0.1},
-		"parked now and then": {unlogged, 1, 1}, // what wakes another loop
+		"parked now and then": {unlogged, 1, 0.1},
 		"logged":              {func(c *Config) { c.Ended = func(int, *Ended) {} }, 0, 0.1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,24 +16,37 @@ import (
 // down, reset, stall. Whatever happens, each session ends once, and in the end
 // nothing is in use: the rig looks.
 func TestChaos(t *testing.T) {
-	const clients, each = 48, 40
-	var sessions sync.WaitGroup
+	for name, options := range map[string][]option{
+		"reset":          {loops(4)},
+		"close, keep":    {loops(3), refuse(Close), pool(func(p *Pool) { p.KeepOnClose = true })},
+		"503, no queue":  {loops(2), refuse(HTTP503), noQueue},
+		"many, one loop": {loops(1), queue(func(p *dispatch.PoolConfig) { p.Limit = 0 })},
+	} {
+		t.Run(name, func(t *testing.T) { chaos(t, options) })
+	}
+}
+
+func chaos(t *testing.T, options []option) {
+	const clients, each = 40, 25
 	s := serve(t, func(c *net.TCPConn) {
 		rnd := rand.New(rand.NewPCG(rand.Uint64(), 0))
 		c.SetDeadline(time.Now().Add(500 * time.Millisecond))
 		misbehave(c, rnd)
 	})
-	r := start(t, member(s.addr(), 12), member(s.addr(), 0), member(refuser(t), 0), loops(4), tries(2),
-		idle(100*time.Millisecond), halfClose(50*time.Millisecond),
+	r := start(t, append([]option{
+		member(s.addr(), 12), member(s.addr(), 0), member(refuser(t), 0), tries(2),
+		idle(100 * time.Millisecond), halfClose(50 * time.Millisecond),
 		pool(func(p *Pool) { p.ConnectTimeout = 50 * time.Millisecond }),
 		queue(func(p *dispatch.PoolConfig) {
 			p.Limit = 24
 			p.Depth = 20
 			p.QueueTime = dispatch.Tick(100 * time.Millisecond)
 		}),
-		func(c *Config) { c.MaxDescriptors = 60; c.MaxPipes = 1 })
+		func(c *Config) { c.MaxDescriptors = 60; c.MaxPipes = 1 },
+	}, options...)...)
+	var running sync.WaitGroup
 	for i := range uint64(clients) {
-		sessions.Go(func() {
+		running.Go(func() {
 			rnd := rand.New(rand.NewPCG(i, 0))
 			for range each {
 				c, err := net.DialTimeout("tcp", r.addr().String(), patience)
@@ -46,7 +59,7 @@ func TestChaos(t *testing.T) {
 			}
 		})
 	}
-	sessions.Wait()
+	running.Wait()
 	defer func() {
 		if t.Failed() {
 			r.dump()
@@ -56,17 +69,13 @@ func TestChaos(t *testing.T) {
 	until(t, func() bool { return r.VirtualTotals(0).Connections == clients*each }, "all accepted")
 	until(t, func() bool { return r.Clients() == 0 && r.inUse() == 0 && r.parked() == 0 }, "idle proxy")
 	count := map[Code]int{}
-	for len(r.ended) > 0 {
+	for range clients * each {
 		count[r.end().Code]++
 	}
-	total := 0
-	for _, n := range count {
-		total += n
-	}
-	if n := r.VirtualTotals(0).Connections; n != uint64(total) {
-		t.Errorf("%d clients were accepted, %d sessions ended", n, total)
-	}
 	t.Log(count)
+	if n := len(r.ended); n != 0 {
+		t.Errorf("%d more sessions ended than there were clients", n)
+	}
 }
 
 // misbehave does some random things with a connection.

@@ -83,6 +83,35 @@ func TestResetAtAccept(t *testing.T) {
 	}
 }
 
+// A server that answers late: the dial holds its slot meanwhile, and its time
+// is not waiting.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	h := blackHole(t)
+	p := setup{members: []string{h.addr + ",connection-limit=1"}}.start(t)
+	p.polite(1)
+	await(t, patience, "a dial", func() bool { return dialling(t, h.addr) == 1 })
+	p.polite(1)
+	p.awaitDepth(1)
+	a := h.answer("A")
+	v := a.next(3 * time.Second)
+	a.nobody(100 * time.Millisecond) // the other one is still parked
+	v.end()
+	a.next(patience).end()
+	lines := p.awaitLog(2)
+	if lines[0]["position"] != "0" { // lines of two loops may swap
+		lines[0], lines[1] = lines[1], lines[0]
+	}
+	if w := lines[0].span("wait"); w != 0 {
+		t.Errorf("first: waited %v", w)
+	}
+	between(t, "first: connected", lines[0].span("connect"), 900*time.Millisecond, 3*time.Second)
+	between(t, "second: connected", lines[1].span("connect"), 0, 100*time.Millisecond)
+	if a.most.Load() != 1 {
+		t.Errorf("most %d", a.most.Load())
+	}
+}
+
 // No member takes anybody: when-down decides, for the clients of a pool whose
 // members are all offline.
 func TestC35NoMemberIsUp(t *testing.T) {

@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -56,6 +57,28 @@ func (h *hole) refuse() {
 		unix.Close(h.fd)
 		h.fd = -1
 	}
+}
+
+// answer makes the hole a server: dials that are under way get through when
+// they ask again, about a second after they first did.
+func (h *hole) answer(name string) *server {
+	h.t.Helper()
+	f := os.NewFile(uintptr(h.fd), h.addr)
+	ln, err := net.FileListener(f)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	f.Close()
+	h.fd = -1
+	for range h.filler {
+		c, err := ln.Accept()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		c.Close()
+	}
+	h.refuse() // only the fillers are left to close
+	return on(h.t, ln.(*net.TCPListener), name, nil, make(chan *visit, 1<<10))
 }
 
 // socketOn opens a TCP socket bound to a port of 127.0.0.1; 0: any.

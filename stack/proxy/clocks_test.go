@@ -3,6 +3,10 @@ package proxy
 import (
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"penstock/stack/kernel"
 )
 
 // A connection may be silent for longer than half-close-timeout before one
@@ -95,3 +99,42 @@ func TestC50VanishedPeer(t *testing.T) {
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
+// The server's side is given keep-alive and the like once a connection has
+// lasted; the client's side has them from the start.
+func TestOptionsOfBothSides(t *testing.T) {
+	s := hold(t)
+	r := start(t, member(s.addr(), 0), loops(1), virtual(func(v *Virtual) {
+		v.Options = kernel.Options{Keepalive: 30 * time.Second, UserTimeout: time.Minute}
+	}))
+	c := r.dial()
+	pass(t, c, s.next(t))
+	options := func() (client, server [2]int) {
+		done := make(chan struct{})
+		w := r.workers[0]
+		w.loop.Do(func() {
+			defer close(done)
+			c := w.clients.At(1)
+			client, server = optionsOf(t, c.side.FD), optionsOf(t, w.pairs.At(c.pair).server.FD)
+		})
+		<-done
+		return client, server
+	}
+	want := [2]int{1, 60_000}
+	client, server := options()
+	if client != want || server[0] != 0 {
+		t.Errorf("client %v, server %v; want %v and none yet", client, server, want)
+	}
+	until(t, func() bool { _, server = options(); return server == want }, "options at the server's side")
+}
+
+// optionsOf returns SO_KEEPALIVE and TCP_USER_TIMEOUT.
+func optionsOf(t testing.TB, fd int32) (o [2]int) {
+	for i, name := range [][2]int{{unix.SOL_SOCKET, unix.SO_KEEPALIVE}, {unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}} {
+		var err error
+		if o[i], err = unix.GetsockoptInt(int(fd), name[0], name[1]); err != nil {
+			t.Error(err)
+		}
+	}
+	return o
+}

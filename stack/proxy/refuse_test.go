@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,33 @@ func want503(t *testing.T, c io.Reader) {
 	}
 	if rest, err := io.ReadAll(br); len(rest) != 0 || err != nil {
 		t.Errorf("%q, %v behind the response", rest, err)
+	}
+}
+
+// A client that is in the middle of a large upload reads its refusal whole.
+func TestRefusalReachesUploader(t *testing.T) {
+	s := hold(t)
+	r := start(t, member(s.addr(), 1), noQueue, refuse(HTTP503))
+	r.dial()
+	s.next(t)
+	for range 20 {
+		c := r.dial()
+		wrote := make(chan struct{})
+		go func() {
+			defer close(wrote)
+			io.WriteString(c, strings.Repeat("u", 4<<20)) // ends with a reset, if it is not through
+		}()
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 503 {
+			t.Errorf("%v", resp)
+		}
+		<-wrote
+		c.Close()
+		r.wantEnd(QueueFull)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestC23WaitsTheWholeTime(t *testing.T) {
 func TestExpiredAndOverflowed(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", hold)
-	p := setup{pool: "queue-depth-cap=members,queue-time-limit=1s", members: []string{a.limit(20)}}.start(t)
+	p := setup{pool: "queue-depth-cap=members,queue-time-limit=2s", members: []string{a.limit(20)}}.start(t)
 	var served []*client
 	for range 20 {
 		c := p.connect()
@@ -42,7 +42,7 @@ func TestExpiredAndOverflowed(t *testing.T) {
 	}
 	for _, c := range waiting {
 		c.refused(patience)
-		between(t, "expiry", time.Since(c.at), 950*time.Millisecond, 1100*time.Millisecond)
+		between(t, "expiry", time.Since(c.at), 1950*time.Millisecond, 2100*time.Millisecond)
 	}
 	if got := codes(p.awaitLog(40)); got["QF"] != 20 || got["QT"] != 20 {
 		t.Errorf("codes %v", got)
@@ -192,7 +192,7 @@ func TestC24OutcomesToldApart(t *testing.T) {
 	t.Run("QF QT", func(t *testing.T) {
 		t.Parallel()
 		a := listen(t, "A", hold)
-		p := setup{pool: "queue-depth-limit=1,queue-time-limit=300", members: []string{a.limit(1)}}.start(t)
+		p := setup{pool: "queue-depth-limit=1,queue-time-limit=1500", members: []string{a.limit(1)}}.start(t)
 		busy := p.connect()
 		busy.served(patience)
 		waits := p.connect()

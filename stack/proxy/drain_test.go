@@ -4,6 +4,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"penstock/stack/leak"
 )
 
 // C60: connected clients stay, parked ones are served as slots free, newcomers
@@ -70,7 +72,7 @@ func TestDrainIdle(t *testing.T) {
 }
 
 func TestNewFails(t *testing.T) {
-	before := descriptors()
+	before := leak.Descriptors()
 	c := base()
 	member(refuser(t), 0)(&c)
 	c.Virtuals[0].Listen.AddrPort = addrOf(listenPlain(t))
@@ -78,16 +80,16 @@ func TestNewFails(t *testing.T) {
 		p.Close()
 		t.Error("listens on an address that is in use")
 	}
-	if n := descriptors(); n > before+2 { // the two that the test opened
+	if n := leak.Descriptors(); n > before+2 { // the two that the test opened
 		t.Errorf("%d descriptors, %d before", n, before)
 	}
 }
 
 func TestCloseWithoutRun(t *testing.T) {
-	before := descriptors()
+	before := leak.Descriptors()
 	r := prepare(t, member(refuser(t), 0))
 	r.Close()
-	if n := descriptors(); n > before+1 {
+	if n := leak.Descriptors(); n > before+1 {
 		t.Errorf("%d descriptors, %d before", n, before)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"penstock/stack/leak"
 )
 
 // C12: whichever way the holder of the only slot goes, the slot is given back
@@ -127,10 +129,10 @@ func TestDescriptorsComeBack(t *testing.T) {
 	}
 	cycle() // pipes and pools fill up
 	until(t, func() bool { return s.now.Load() == 0 }, "idle servers")
-	before := descriptors()
+	before := leak.Descriptors()
 	for range 5 {
 		cycle()
 	}
 	until(t, func() bool { return s.now.Load() == 0 }, "idle servers")
-	until(t, func() bool { return descriptors() <= before }, "%d descriptors again", before)
+	until(t, func() bool { return leak.Descriptors() <= before }, "%d descriptors again", before)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"penstock/stack/leak"
 )
 
 // C51: idle pairs hold two descriptors each, and the pipes stay within their
@@ -17,7 +19,7 @@ func TestC51IdlePairsHoldNoPipes(t *testing.T) {
 		c.Read(make([]byte, 1))
 	})
 	r := start(t, member(s.addr(), 0), func(c *Config) { c.MaxPipes = mostPipes })
-	before := descriptors()
+	before := leak.Descriptors()
 	for range pairs {
 		c := r.dial()
 		wantStream(t, io.LimitReader(c, size), 51, size)
@@ -26,7 +28,7 @@ func TestC51IdlePairsHoldNoPipes(t *testing.T) {
 		t.Errorf("%d descriptors used by %d pairs", used, pairs)
 	}
 	// The test's own ends are two more for each pair.
-	if n := descriptors() - before - 4*pairs; n > 2*2*mostPipes {
+	if n := leak.Descriptors() - before - 4*pairs; n > 2*2*mostPipes {
 		t.Errorf("%d descriptors beside the sockets", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"penstock/stack/leak"
 	"penstock/stack/sys"
 )
 
@@ -87,11 +88,11 @@ func TestC51IdlePairsHoldNoPipe(t *testing.T) {
 func TestDropWithBytesInPipe(t *testing.T) {
 	w := NewWorker(1)
 	defer w.Close()
-	before := descriptors()
+	before := leak.Descriptors()
 	o := stuck(t, w, 1)[0]
 	w.Drop(&o.f)
 	o.empty()
-	after := descriptors()
+	after := leak.Descriptors()
 	if opened := after - before; opened != 2+4 { // the pipe, and two sockets with two ends
 		t.Errorf("%d descriptors more than before", opened)
 	}

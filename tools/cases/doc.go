@@ -3,8 +3,8 @@
 // what members and clients see on their sockets, the kernel's tables, and what
 // the program says of itself.
 //
-//	go test ./tools/cases          every case, in small counts
-//	go test ./tools/cases -long    the full counts; minutes
+//	go test ./tools/cases                        every case, in small counts
+//	go test -timeout 1h ./tools/cases -long      the full counts; half an hour
 //
 // A test TestC07... is the case C07 of the catalogue: a fault that people have
 // reported of a proxy that limits or queues. The other tests are promises of

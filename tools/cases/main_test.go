@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	long   = flag.Bool("long", false, "run the full counts, which takes minutes")
+	long   = flag.Bool("long", false, "run the full counts, for half an hour")
 	binary = flag.String("binary", "", "test this penstock; default: build it")
 )
 

@@ -7,7 +7,7 @@ PKGS := ./...
 RACE := ./lb/... ./stack/... ./cmd/...
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race check vet fmt model bench bench-once versus fuzz stress ci setup peers clean
+.PHONY: help run build test race check vet fmt model bench bench-once versus versus-once fuzz stress ci setup peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ bench-once: setup ## each benchmark once, so that none rots
 versus: build peers ## penstock beside HAProxy, same work, one run
 	$(GO) run ./tools/versus
 
+versus-once: build peers ## the same, a second each, so that it does not rot
+	$(GO) run ./tools/versus -rounds 1 -seconds 1 -parked 500 -idle 500
+
 FUZZTIME ?= 60s
 fuzz: setup ## each fuzz target for FUZZTIME
 	@set -e; for f in $$(grep -rlE '^func Fuzz' --include=*_test.go .); do \
@@ -60,7 +63,7 @@ fuzz: setup ## each fuzz target for FUZZTIME
 	  for n in $$(grep -ohE '^func Fuzz[A-Za-z0-9]+' $$f | cut -c6-); do \
 	    echo "== $$d $$n"; $(GO) test -run '^$$' -fuzz "^$$n$$" -fuzztime $(FUZZTIME) $$d; done; done
 
-ci: check test race model bench-once ## all that CI runs
+ci: check test race model bench-once versus-once ## all that CI runs
 	$(MAKE) fuzz FUZZTIME=5s
 
 clean: ## remove what was built

@@ -167,14 +167,14 @@ func builtBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{options: options{rounds: 1, seconds: 100 * time.Millisecond, idle: 50, parked: 50}, dir: t.TempDir(), port: 25000, progress: io.Discard}
 	b.penbench = filepath.Join(b.dir, "penbench")
-	if out, err := exec.Command("go", "build", "-o", b.penbench, "penstock/cmd/penbench").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", b.dir+"/", "penstock/cmd/...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return b
 }
 
 // Every work runs, on the way without a proxy or, where a proxy is measured,
-// with HAProxy.
+// with one.
 func TestWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a second of warming for each")
@@ -183,11 +183,7 @@ func TestWorks(t *testing.T) {
 	for _, w := range works(b.options) {
 		var p peer = direct{}
 		if w.limit > 0 || w.name == "idle" {
-			if b.haproxy, _ = exec.LookPath("haproxy"); b.haproxy == "" {
-				t.Log("no HAProxy for", w.name)
-				continue
-			}
-			p = haproxy{b.haproxy, ways[0]}
+			p = penstock{filepath.Join(b.dir, "penstock")}
 		}
 		r := newRow(p)
 		b.once(t.Context(), w, p, r)

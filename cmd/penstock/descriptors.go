@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"penstock/lb/control/config"
+	"penstock/stack/kernel"
 	"penstock/stack/proxy"
 )
 
@@ -38,7 +39,7 @@ func shareDescriptors(p *proxy.Config, c *config.Config, log *slog.Logger) error
 			limit, loops, len(p.Virtuals))
 	}
 	p.MaxDescriptors, p.MaxClients = room, c.MaxConnections
-	log.Info("descriptors", "limit", limit, "parked_clients_at_most", room*7/8, "proxied_connections_at_most", room/2)
+	log.Info("descriptors", "limit", limit, "parked_clients_at_most", room-kernel.Reserve(room), "proxied_connections_at_most", room/2)
 	if c.MaxConnections > room/2 {
 		log.Warn("-max-connections is more than descriptors allow",
 			"max_connections", c.MaxConnections, "limit", limit, "proxied_connections_at_most", room/2)

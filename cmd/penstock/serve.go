@@ -117,7 +117,7 @@ func drain(limit time.Duration, signals <-chan os.Signal, p *proxy.Proxy, log *s
 		p.Cut()
 		select {
 		case <-done:
-		case <-time.After(100 * time.Millisecond): // a loop that hangs must not hold us
+		case <-time.After(100 * time.Millisecond): // their last events may be on their way
 		}
 		return
 	}

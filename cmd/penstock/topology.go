@@ -56,7 +56,7 @@ func addPool(p *proxy.Config, pl config.Pool, depth int64) {
 		Limit: pl.ConnectionLimit, Queue: pl.Queue, Depth: depth, DownDepth: downDepth(pl),
 		QueueTime:     dispatch.Tick(pl.QueueTime),
 		WhenDownQueue: pl.WhenDownQueue, WhenDownTime: dispatch.Tick(pl.WhenDownTime),
-		Tries: uint8(min(pl.ReselectTries, 255)),
+		Tries: uint8(pl.ReselectTries),
 	})
 }
 

@@ -18,13 +18,17 @@ type Budget struct {
 	resume func()       // wakes them
 }
 
-// NewBudget returns a budget of max descriptors, of which clients may be given
-// seven eighths when nothing is dialled, and of the given number of clients (0:
+// Reserve is how many of a budget's descriptors are kept back from accept, so
+// that granted waiters can be dialled for.
+func Reserve(max int) int { return min(max/8+1, 1024) }
+
+// NewBudget returns a budget of max descriptors, less the reserve for clients
+// that are not dialled for, and of the given number of clients (0:
 // as many as there are descriptors for). resume is called when something came
 // free while a loop paused, on the thread that freed it.
 func NewBudget(max, clients int, resume func()) *Budget {
 	m := int64(max)
-	b := &Budget{max: m, clients: int64(clients), reserve: min(m/8+1, 1024), resume: resume}
+	b := &Budget{max: m, clients: int64(clients), reserve: int64(Reserve(max)), resume: resume}
 	if clients == 0 {
 		b.clients = m
 	}

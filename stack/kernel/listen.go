@@ -86,6 +86,39 @@ func (l *Loop) Listen(index int, a Address, o Options) (Address, error) {
 	return a, nil
 }
 
+// Free returns an error if somebody listens on the address. SO_REUSEPORT alone
+// would let a second process in: two limits and two queues for one service.
+func (a Address) Free() error {
+	if a.Port() == 0 {
+		return nil
+	}
+	family, sa := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: int(a.Port()), Addr: a.bytes()})
+	if ip := a.Addr(); !a.Dual && ip.Unmap().Is4() {
+		family, sa = unix.AF_INET, &unix.SockaddrInet4{Port: int(a.Port()), Addr: ip.Unmap().As4()}
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil // Listen will tell
+	}
+	defer unix.Close(fd)
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	if family == unix.AF_INET6 && !a.Dual {
+		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
+	}
+	if err := unix.Bind(fd, sa); err != nil {
+		return fmt.Errorf("listen on %v: %w", a, err)
+	}
+	return nil
+}
+
+// bytes is the address as IPv6; all zero for Dual.
+func (a Address) bytes() (b [16]byte) {
+	if !a.Dual {
+		b = a.Addr().As16()
+	}
+	return b
+}
+
 func boundPort(fd int) uint16 {
 	switch sa, _ := unix.Getsockname(fd); sa := sa.(type) {
 	case *unix.SockaddrInet4:

@@ -62,7 +62,7 @@ type Ended struct {
 	Connect  time.Duration
 	Up, Down uint64 // bytes from the client, from the server
 	Position int64  // when parked: how many waited, itself included; 0: never parked
-	Left     string // how it left the queue: served, expired, abandoned, refused; "-" if never in it
+	Left     string // how it left the queue: served, expired, abandoned, refused, failed, cut; "-" if never in it
 	Code     Code
 	Closer   string // client, server, proxy
 }
@@ -83,9 +83,10 @@ const (
 	Idle       // idle-timeout
 	HalfClosed // half-close-timeout
 	Drained    // cut at the end of drain-time
+	PeerLost   // the client acknowledged nothing for too long
 )
 
-var codes = [...]string{"--", "SC", "SR", "CR", "CQ", "SF", "QF", "QT", "DN", "IT", "HT", "DR"}
+var codes = [...]string{"--", "SC", "SR", "CR", "CQ", "SF", "QF", "QT", "DN", "IT", "HT", "DR", "TO"}
 
 // String returns the two letters of the log.
 func (c Code) String() string { return codes[c] }

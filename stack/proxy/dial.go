@@ -103,8 +103,8 @@ func (w *worker) dialReady(i uint32, c *client, p *pair, r sys.Ready, now int64)
 		w.dialEnded(i, c, p, sys.Error(fd), now)
 	case r&sys.Unsure != 0 && !sys.Connected(fd):
 		p.server.Ready = 0
-		if sys.Error(fd) != 0 {
-			w.dialFailed(i, c, p, now)
+		if e := sys.Error(fd); e != 0 {
+			w.dialEnded(i, c, p, e, now)
 		}
 	case r&sys.Out != 0:
 		w.connected(i, c, p, now)

@@ -79,7 +79,7 @@ func TestC31RefusingMemberDrainsNoQueue(t *testing.T) {
 func TestTriesEnd(t *testing.T) {
 	r := start(t, member(refuser(t), 0), member(refuser(t), 0), tries(2))
 	dialRefused(t, r.addr())
-	if e := r.wantEnd(DialFailed); e.Left != "served" && e.Left != "-" && e.Left != "refused" {
+	if e := r.wantEnd(DialFailed); e.Left != "failed" && e.Left != "-" && e.Left != "refused" {
 		t.Errorf("%+v", e)
 	}
 	d := r.Dispatcher()

@@ -75,11 +75,6 @@ func (w *worker) halfClosed(c *client, p *pair, clientFirst bool, now int64) {
 
 // clientReset passes the client's reset on.
 func (w *worker) clientReset(i uint32, c *client, now int64) {
-	p := w.pairs.At(c.pair)
-	if p.server.FD >= 0 {
-		w.loop.Reset(int(p.server.FD))
-		p.server.FD = -1
-	}
 	w.end(i, c, ClientReset, "client", now)
 }
 

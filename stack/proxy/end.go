@@ -40,7 +40,7 @@ func (w *worker) refuse(i uint32, c *client, code Code, now int64) {
 	sys.ShutdownWrite(fd)
 	c.state = refusing
 	c.pair = w.pairs.Alloc()
-	*w.pairs.At(c.pair) = pair{client: i, server: relay.Side{FD: -1}, refused: code}
+	*w.pairs.At(c.pair) = pair{client: i, server: relay.Side{FD: -1}, granted: now, refused: code}
 	if !w.watchClient(i, c) {
 		w.end(i, c, code, "proxy", now)
 		return
@@ -93,10 +93,6 @@ func (w *worker) relayExpired(i uint32, c *client, p *pair, now int64) {
 	}
 	at, code := w.silence(c, p)
 	if at != 0 && at <= now {
-		if p.server.FD >= 0 {
-			w.loop.Reset(int(p.server.FD))
-			p.server.FD = -1
-		}
 		w.end(i, c, code, "proxy", now)
 		return
 	}
@@ -135,8 +131,8 @@ func (w *worker) silence(c *client, p *pair) (at int64, code Code) {
 }
 
 // end is the end of every session: sockets closed, slot given back, records
-// freed, a line for the log. The client's socket is closed with FIN if both
-// sides have said all, with RST otherwise.
+// freed, a line for the log. Sockets are closed with FIN if both sides have
+// said all, with RST otherwise.
 func (w *worker) end(i uint32, c *client, code Code, closer string, now int64) {
 	if w.p.cfg.Ended != nil {
 		w.report(c, code, closer, now)
@@ -156,10 +152,22 @@ func (w *worker) end(i uint32, c *client, code Code, closer string, now int64) {
 	}
 	p := w.pairs.At(c.pair)
 	holds, path := p.holds, p.path
+	if code != Served && code != ServerEnd {
+		w.resetServer(p)
+	}
 	w.dropPair(c, p)
 	w.clients.Free(i)
 	w.loop.Departed()
 	if holds { // last: the server's count is down before the next is let in
 		w.disp.Release(dispatch.Tick(now), path)
+	}
+}
+
+// resetServer closes the server's socket with RST: for a server that was
+// connected a FIN would be a clean end.
+func (w *worker) resetServer(p *pair) {
+	if p.connected != 0 && p.server.FD >= 0 {
+		w.loop.Reset(int(p.server.FD))
+		p.server.FD = -1
 	}
 }

@@ -65,6 +65,11 @@ func (p *Proxy) addWorker(i int) (err error) {
 // loop's one chooses the port if it is 0.
 func (p *Proxy) listen() error {
 	for v := range p.cfg.Virtuals {
+		if err := p.cfg.Virtuals[v].Listen.Free(); err != nil {
+			return err
+		}
+	}
+	for v := range p.cfg.Virtuals {
 		a := p.cfg.Virtuals[v].Listen
 		for _, w := range p.workers {
 			var err error

@@ -11,7 +11,11 @@ func (w *worker) report(c *client, code Code, closer string, now int64) {
 		Left: "-", Code: code, Closer: closer,
 	}
 	granted := now
-	if c.pair != 0 && c.state != refusing {
+	dialled := c.pair != 0 && c.state != refusing
+	if c.state == refusing {
+		granted = w.pairs.At(c.pair).granted // when it was refused
+	}
+	if dialled {
 		p := w.pairs.At(c.pair)
 		e.Member = int(p.path.Member)
 		e.Up, e.Down = p.up.Bytes, p.down.Bytes
@@ -22,13 +26,13 @@ func (w *worker) report(c *client, code Code, closer string, now int64) {
 	}
 	if c.position > 0 {
 		e.Wait = time.Duration(granted - c.accepted)
-		e.Left = leftAs(code)
+		e.Left = leftAs(code, dialled)
 	}
 	w.p.cfg.Ended(w.index, e)
 }
 
 // leftAs says how a connection that was parked left the queue.
-func leftAs(code Code) string {
+func leftAs(code Code, dialled bool) string {
 	switch code {
 	case QueueTime:
 		return "expired"
@@ -36,7 +40,11 @@ func leftAs(code Code) string {
 		return "abandoned"
 	case NoMember, QueueFull:
 		return "refused"
-	default:
-		return "served"
+	case DialFailed:
+		return "failed"
 	}
+	if !dialled {
+		return "cut"
+	}
+	return "served"
 }

@@ -88,17 +88,20 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	case parked, starved:
 		w.parkedReady(i, c, r, now)
 	case dialling:
-		if failed(c, r) {
+		if failed(c, r) != 0 {
 			w.end(i, c, ClientReset, "client", now)
 		}
 	case relaying:
-		if failed(c, r) {
+		switch failed(c, r) {
+		case 0:
+			w.drive(i, c, now)
+		case unix.ETIMEDOUT:
+			w.end(i, c, PeerLost, "proxy", now)
+		default:
 			w.clientReset(i, c, now)
-			return
 		}
-		w.drive(i, c, now)
 	case flushing:
-		if failed(c, r) {
+		if failed(c, r) != 0 {
 			w.end(i, c, ServerReset, "server", now)
 		}
 	case refusing:
@@ -106,10 +109,14 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	}
 }
 
-// failed says whether the client reset the connection. It is asked before
-// anything is read: a FIN in front of the reset would read as a clean end.
-func failed(c *client, r sys.Ready) bool {
-	return r&(sys.Err|sys.Unsure) != 0 && sys.Error(int(c.side.FD)) != 0
+// failed returns the error by which the client's connection broke off, a reset
+// mostly; 0 if it did not. It is asked before anything is read: a FIN in front
+// of the reset would read as a clean end.
+func failed(c *client, r sys.Ready) sys.Errno {
+	if r&(sys.Err|sys.Unsure) == 0 {
+		return 0
+	}
+	return sys.Error(int(c.side.FD))
 }
 
 func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
@@ -136,7 +143,7 @@ func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
 // known of its socket. It is never read: a FIN is bare if there is nothing to
 // peek at.
 func (w *worker) gone(c *client, r sys.Ready) bool {
-	if failed(c, r) {
+	if failed(c, r) != 0 {
 		return true
 	}
 	if r&(sys.Fin|sys.Unsure) == 0 {
@@ -254,7 +261,9 @@ func (w *worker) resume(now int64) {
 		return
 	}
 	p.flags &^= queued
-	w.drive(p.client, w.clients.At(p.client), now)
+	if c := w.clients.At(p.client); c.state == relaying { // not if its server broke off meanwhile
+		w.drive(p.client, c, now)
+	}
 }
 
 func (w *worker) queueMore(c *client, p *pair) {

@@ -105,7 +105,7 @@ func (f *Flow) finish(dst *Side, last bool) Status {
 
 // fill reads once. Nothing is held when it is called, so the pipe is empty.
 func (w *Worker) fill(f *Flow, src, dst *Side) Status {
-	if f.full >= spliceAfter && w.borrow(f) {
+	if f.full >= spliceAfter && src.Ready&sys.Unsure == 0 && w.borrow(f) {
 		return w.splice(f, src)
 	}
 	n, e := sys.Recv(int(src.FD), w.space)
@@ -182,15 +182,21 @@ func (f *Flow) atOnce(dst *Side) {
 	}
 }
 
-// splice reads into the flow's pipe. The pipe is empty, so EAGAIN can only
-// mean that the socket is (sozu-proxy/sozu#1323). A short splice proves
-// nothing: the pipe may have run out of slots.
+// splice reads into the flow's pipe, which is empty, so EAGAIN can't mean that
+// the pipe is full (sozu-proxy/sozu#1323). But splice stops at urgent data, and
+// says then that the socket is empty or at its end, so in both cases a read
+// has the last word. A short splice proves nothing: the pipe may have run out
+// of slots.
 func (w *Worker) splice(f *Flow, src *Side) Status {
-	p := w.pipes[f.pipe-1]
-	n, e := sys.Splice(int(src.FD), p.W, pipeSize)
-	if s := f.got(n, e, src); s != moved || n == 0 {
+	n, e := sys.Splice(int(src.FD), w.pipes[f.pipe-1].W, pipeSize)
+	if e == unix.EAGAIN || e == 0 && n == 0 {
 		w.giveBack(f)
-		return s
+		f.full = spliceAfter - 1
+		return moved
+	}
+	if e != 0 {
+		w.giveBack(f)
+		return f.got(0, e, src)
 	}
 	if n < len(w.space) {
 		f.full = 0 // a trickle: copying is cheaper

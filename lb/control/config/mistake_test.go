@@ -40,10 +40,11 @@ var mistakes = []struct {
 	{[]string{ok, "-access-log", "a\nb"}, []string{`-access-log "a\nb": allowed is a path without control characters`}},
 	{[]string{ok, "-drain-time", "-5s"}, []string{`-drain-time "-5s": allowed is 0 (cut at once) to 87600h` + span}},
 	{[]string{ok, "-demo=maybe"}, []string{`-demo "maybe": allowed is true|false`}},
+	{[]string{ok, "-admin", "10.0.0.1:1"}, []string{`-admin "10.0.0.1:1": ` + errAdmin.Error()}},
 	{[]string{ok, "-admin", "localhost:1"}, []string{`-admin "localhost:1": ` + errAdmin.Error()}},
 	{[]string{ok, "-admin", "unix:"}, []string{`-admin "unix:": ` + errAdmin.Error()}},
 	{[]string{ok, "-admin", "unix:" + strings.Repeat("x", 108)}, []string{`-admin "unix:` + strings.Repeat("x", 108) + `": ` + errAdmin.Error()}},
-	{[]string{ok, "-admin", "10.0.0.1:8080"}, []string{`-admin "10.0.0.1:8080": address taken by virtual server default with :8080; allowed is one that no other has`}},
+	{[]string{ok, "-admin", "127.0.0.1:8080"}, []string{`-admin "127.0.0.1:8080": address taken by virtual server default with :8080; allowed is one that no other has`}},
 
 	// Pairs of keys and values.
 	{[]string{ok, "-pool", "a,"}, []string{`-pool "a,": ="": key missing; ` + allowedAre("", names(poolKeys))}},
@@ -67,7 +68,7 @@ var mistakes = []struct {
 	{[]string{ok, "-node", "10.0.0.1,connection-limit=1099511627776"}, []string{`-node "10.0.0.1,connection-limit=1099511627776": connection-limit="1099511627776": ` + limits}},
 	{[]string{ok, "-pool", "a,connection-limit=1e3"}, []string{`-pool "a,connection-limit=1e3": connection-limit="1e3": ` + limits}},
 	{[]string{ok, "-pool", "a,queue-depth-limit=0x10"}, []string{`-pool "a,queue-depth-limit=0x10": queue-depth-limit="0x10": allowed is 0 (no limit of its own) to 1099511627775`}},
-	{[]string{ok, "-pool", "a,reselect-tries=1001"}, []string{`-pool "a,reselect-tries=1001": reselect-tries="1001": allowed is 0 to 1000`}},
+	{[]string{ok, "-pool", "a,reselect-tries=255"}, []string{`-pool "a,reselect-tries=255": reselect-tries="255": allowed is 0 to 254`}},
 	{[]string{ok, "-pool", "a,connect-timeout=0"}, []string{`-pool "a,connect-timeout=0": connect-timeout="0": allowed is more than 0, up to 87600h` + span}},
 	{[]string{ok, "-pool", "a,connect-timeout=5"}, []string{`-pool "a,connect-timeout=5": connect-timeout="5": allowed is more than 0, up to 87600h` + span}},
 	{[]string{ok, "-pool", "a,queue-time-limit=-1"}, []string{`-pool "a,queue-time-limit=-1": queue-time-limit="-1": allowed is 0 (never) to 87600h` + span + `; a bare number is milliseconds`}},

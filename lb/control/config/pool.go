@@ -24,7 +24,7 @@ var poolKeys = []key[Pool]{
 		func(p *Pool) *bool { return &p.WhenDownQueue }),
 	timeKey("when-down-time-limit", "10s", "longest wait for a member to come up", times{zero: "never"},
 		func(p *Pool) *time.Duration { return &p.WhenDownTime }),
-	countKey("reselect-tries", "3", "dials after one that failed", counts{max: 1000},
+	countKey("reselect-tries", "3", "dials after one that failed", counts{max: 254},
 		func(p *Pool) *int { return &p.ReselectTries }),
 	timeKey("connect-timeout", "5s", "longest dial, not counted as waiting", times{},
 		func(p *Pool) *time.Duration { return &p.ConnectTimeout }),

@@ -126,7 +126,7 @@ func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
 		w.dialReady(i, c, p, r, now)
 		return
 	}
-	if r&sys.Err != 0 {
+	if r&(sys.Err|sys.Unsure) != 0 {
 		w.serverFailed(p, now)
 	}
 	w.drive(i, c, now)

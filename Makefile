@@ -7,7 +7,7 @@ PKGS := ./...
 RACE := ./lb/... ./stack/... ./cmd/...
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race check vet fmt model bench bench-once versus versus-once fuzz stress ci setup peers clean
+.PHONY: help run build test race check vet fmt model bench bench-once versus versus-once syscalls fuzz stress ci setup peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,10 @@ versus: build peers ## penstock beside HAProxy, same work, one run
 
 versus-once: build peers ## the same, a second each, so that it does not rot
 	$(GO) run ./tools/versus -rounds 1 -seconds 1 -parked 500 -idle 500
+
+syscalls: build ## count the system calls of a short connection (strace)
+	@command -v strace >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q strace; }
+	tools/syscalls/run
 
 FUZZTIME ?= 60s
 fuzz: setup ## each fuzz target for FUZZTIME

@@ -65,6 +65,7 @@ func TestC25ClocksAreSeparate(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 	}
 	holder.Close()
+	wantEOF(t, first, "")
 	first.Close()
 	up := s.next(t)
 	time.Sleep(300 * time.Millisecond) // a silence that is allowed

@@ -24,6 +24,7 @@ func TestC27OtherMemberAtOnce(t *testing.T) {
 				pass(t, c, server)
 				soon(t, begun, "the way round the refusing member")
 				c.Close()
+				wantEOF(t, server, "")
 				server.Close()
 				if e := r.wantEnd(Served); e.Member != 1 {
 					t.Errorf("%+v", e)
@@ -144,6 +145,7 @@ func TestIPv6ClientIPv4Server(t *testing.T) {
 	server := s.next(t)
 	pass(t, c, server)
 	c.Close()
+	wantEOF(t, server, "") // or else the server might be the first
 	server.Close()
 	if e := r.wantEnd(Served); !e.Client.Addr().Is6() || e.Client != c.LocalAddr().(*net.TCPAddr).AddrPort() {
 		t.Errorf("client %v", e.Client)

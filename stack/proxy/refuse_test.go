@@ -158,6 +158,7 @@ func TestC29Overflow(t *testing.T) {
 	dialRefused(t, r.addr())
 	r.wantEnd(QueueFull)
 	one.Close()
+	wantEOF(t, server, "")
 	server.Close()
 	s.next(t)
 	r.wantEnd(Served)

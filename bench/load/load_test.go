@@ -139,9 +139,13 @@ func TestHoldKeeps(t *testing.T) {
 }
 
 func TestHoldSeesTheEnd(t *testing.T) {
-	addr := accepting(t, func(c *net.TCPConn) { c.Close() })
+	closed := make(chan bool, 5)
+	addr := accepting(t, func(c *net.TCPConn) { c.Close(); closed <- true })
 	_, stop := keep(t, Config{Target: addr, Flows: 5, Rate: 1 << 20})
-	time.Sleep(50 * time.Millisecond)
+	for range 5 {
+		<-closed
+	}
+	time.Sleep(300 * time.Millisecond) // the ends are on their way; nothing tells that they were seen
 	exactly(t, stop(), Empty, 5)
 }
 

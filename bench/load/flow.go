@@ -72,13 +72,15 @@ func (l *loop) ready(i int, events uint32) {
 		l.connected(f, events)
 	case asking:
 		l.ask(f)
-	case holding:
-		if events&(unix.EPOLLIN|ended) != 0 {
-			l.disturbed(f)
-		}
 	}
-	if f.state == receiving && events&(unix.EPOLLIN|ended) != 0 {
+	if events&(unix.EPOLLIN|ended) == 0 {
+		return
+	}
+	if f.state == receiving {
 		l.receive(i, events)
+	}
+	if f.state == holding { // the end may come in the same event
+		l.disturbed(f)
 	}
 }
 

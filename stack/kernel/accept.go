@@ -66,10 +66,10 @@ func (l *Loop) acceptFailed(e sys.Errno) (again bool) {
 
 // pause stops accepting until there is room, or for the given time.
 func (l *Loop) pause(retry time.Duration) {
-	if l.pausedAt != 0 {
+	if l.paused {
 		return
 	}
-	l.pausedAt = l.now
+	l.paused = true
 	l.retryAt = 0
 	if retry > 0 {
 		l.retryAt = l.now + int64(retry)
@@ -96,7 +96,7 @@ func (l *Loop) tryResume() {
 	if !l.budget.room() {
 		return
 	}
-	l.pausedAt = 0
+	l.paused = false
 	l.budget.paused.Add(-1)
 	for i := range l.listeners {
 		if err := l.poller.AddRead(&netpoll.PollAttachment{FD: l.listeners[i].fd}, false); err != nil {

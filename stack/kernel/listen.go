@@ -173,8 +173,8 @@ func (l *Loop) CloseListeners() {
 		sys.Close(l.listeners[i].fd)
 	}
 	l.listeners = nil
-	if l.pausedAt != 0 {
-		l.pausedAt = 0
+	if l.paused {
+		l.paused = false
 		l.budget.paused.Add(-1)
 	}
 }

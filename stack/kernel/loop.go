@@ -47,7 +47,7 @@ type Loop struct {
 	table     table
 	listeners []listener
 	acceptor  sys.Acceptor
-	pausedAt  int64 // 0: listeners are on
+	paused    bool  // listeners are off
 	retryAt   int64 // look again at a paused listener, 0: wait for room
 	lastWarn  int64
 
@@ -144,7 +144,11 @@ func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 	ref, unsure := l.table.event(fd)
 	switch {
 	case ref != 0:
-		l.handler.Ready(ref, readiness(ev, unsure), l.now)
+		r := sys.ReadyOf(ev)
+		if unsure {
+			r = sys.In | sys.Out | sys.Unsure
+		}
+		l.handler.Ready(ref, r, l.now)
 	case fd == l.timer:
 		l.armed = 0
 	case fd == l.waker:
@@ -163,7 +167,7 @@ func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 func (l *Loop) turn() {
 	l.wheel.Advance(l.now, l.expired)
 	due := l.handler.Turn(l.now)
-	if l.pausedAt != 0 {
+	if l.paused {
 		l.tryResume()
 		due = sooner(due, l.retryAt)
 	}

@@ -1,5 +1,7 @@
 package sys
 
+import "golang.org/x/sys/unix"
+
 // Ready is what a socket can be used for, as far as is known.
 type Ready uint8
 
@@ -10,3 +12,23 @@ const (
 	Err                      // an error is pending, a reset mostly
 	Unsure                   // not to be relied on (the descriptor's previous owner's, urgent data): look
 )
+
+// ReadyOf translates what poll and epoll report; their bits are the same.
+func ReadyOf(events uint32) (r Ready) {
+	if events&(unix.EPOLLIN|unix.EPOLLPRI) != 0 {
+		r |= In
+	}
+	if events&unix.EPOLLPRI != 0 {
+		r |= Unsure // a read stops at urgent data: a short one proves nothing
+	}
+	if events&unix.EPOLLOUT != 0 {
+		r |= Out
+	}
+	if events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0 { // HUP: both directions have ended
+		r |= In | Fin
+	}
+	if events&unix.EPOLLERR != 0 {
+		r |= In | Out | Err
+	}
+	return r
+}

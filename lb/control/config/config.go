@@ -18,6 +18,7 @@ type Config struct {
 	Nodes    []Node // explicit and implied ones: one for each server IP
 
 	Admin          string // "unix:PATH", "IP:PORT" or "off"
+	AdminTokenFile string // holds what a client of Admin has to know; "" none
 	Loops          int    // event loops; 0 means one a core
 	MaxConnections int    // client connections at once; 0 means what RLIMIT_NOFILE allows
 	LogLevel       slog.Level
@@ -32,6 +33,7 @@ type Config struct {
 
 // Virtual is a virtual server: an address that clients connect to.
 type Virtual struct {
+	ID              int // the dispatcher's number for it; -1 not known yet
 	Name            string
 	Listen          netip.AddrPort // address invalid in "all addresses, both families": see Dual
 	Dual            bool           // ":PORT": IPv6 wildcard that takes IPv4 too
@@ -42,21 +44,41 @@ type Virtual struct {
 	HalfClose       time.Duration // half-close-timeout; 0 never
 	Keepalive       time.Duration // idle time before the first probe; 0 off
 	UserTimeout     time.Duration // tcp-user-timeout; 0 the kernel's own
+
+	Persist        Prefix        // clients that belong to one member together
+	PersistTimeout time.Duration // since the last connection; more than 0
+	OverrideLimit  bool          // override-connection-limit, for persisted clients
+
+	AcceptProxy        bool           // accept-proxy-protocol
+	TrustedProxies     []netip.Prefix // who may send a PROXY header; not empty if AcceptProxy
+	ProxyHeaderTimeout time.Duration  // more than 0
+
+	QueueClass     uint8       // 0 to MaxClass; the higher is served first
+	QueueClassFrom []ClassRule // the first that matches decides; longest prefixes first
 }
 
-// Refuse is what a client sees that can't be served.
-type Refuse uint8
+// MaxClass is the highest queue-class.
+const MaxClass = 7
 
-const (
-	RefuseReset Refuse = iota // RST
-	RefuseClose               // FIN
-	RefuseHTTP                // a minimal HTTP 503 with Retry-After, then FIN
-)
+// Prefix tells clients apart by the first bits of their address.
+type Prefix struct {
+	On bool
+	V4 uint8 // 1 to 32; 0 if not On
+	V6 uint8 // 1 to 128; 0 if not On
+}
+
+// ClassRule gives a class to clients by their address.
+type ClassRule struct {
+	Prefix netip.Prefix
+	Class  uint8
+}
 
 // Pool is the members that serve one purpose, and their queue.
 type Pool struct {
+	ID              int // the dispatcher's number for it; -1 not known yet
 	Name            string
 	Members         []Member
+	Mode            Mode          // load-balancing-mode
 	ConnectionLimit int64         // 0 none
 	Queue           bool          // queue-on-connection-limit
 	QueueDepth      int64         // queue-depth-limit; 0 no limit of its own
@@ -67,39 +89,42 @@ type Pool struct {
 	ReselectTries   int           // dials after the first one that failed
 	ConnectTimeout  time.Duration
 	KeepOnClose     bool // on-client-close=keep
+
+	SlowRamp    time.Duration // slow-ramp-time; 0 off
+	MinActive   int           // min-active-members; 0: priority groups are off
+	ServiceDown ServiceDown   // service-down-action
+	SendProxy   SendProxy     // send-proxy-protocol
+
+	Monitor         Monitor       // never MonitorDefault once it is parsed
+	MonitorInterval time.Duration // more than 0
+	MonitorTimeout  time.Duration // more than 0
+	MonitorSend     string        // a path to GET if it begins with "/", else what to send; not escaped
+	MonitorRecv     string        // what an answer has to contain; "" any with status 200 to 399; not escaped
+
+	PersistWait time.Duration // at the member, before the pool's queue; 0 for ever
+	Fair        Prefix        // queue-fair
+	Discipline  Discipline    // queue-discipline
+	RefuseEarly bool          // refuse-early: who can't be served in time
+	ClassAge    time.Duration // queue-class-age: head start of each class over the next lower; more than 0
 }
 
 // Member is one server address and port in one pool.
 type Member struct {
+	ID              int // the dispatcher's number for it; -1 not known yet
 	Address         netip.AddrPort
 	ConnectionLimit int64 // 0 none
+	Ratio           int   // 1 to 65535; 0 not set: its node's
+	PriorityGroup   int   // 0 to 65535; the higher is preferred
 	State           State
 	Node            int // index into Config.Nodes
 }
 
 // Node is one server address; its limit covers its members in all pools.
 type Node struct {
+	ID              int // the dispatcher's number for it; -1 not known yet
 	Address         netip.Addr
 	ConnectionLimit int64 // 0 none
+	Ratio           int   // 1 to 65535, for members without one of their own
 	State           State
+	Implied         bool // nobody gave it: it goes with its last member
 }
-
-// State is what an operator decided about a member or node.
-type State uint8
-
-const (
-	Enabled  State = iota // takes all
-	Disabled              // takes persisted clients only
-	Offline               // takes nobody
-)
-
-var (
-	refuseWords = []string{"reset", "close", "http-503"}
-	stateWords  = []string{"enabled", "disabled", "offline"}
-)
-
-// String gives the word the refuse key takes.
-func (r Refuse) String() string { return refuseWords[r] }
-
-// String gives the word the state key takes.
-func (s State) String() string { return stateWords[s] }

@@ -1,0 +1,96 @@
+package config
+
+// Refuse is what a client sees that can't be served.
+type Refuse uint8
+
+const (
+	RefuseReset Refuse = iota // RST
+	RefuseClose               // FIN
+	RefuseHTTP                // a minimal HTTP 503 with Retry-After, then FIN
+)
+
+// State is what an operator decided about a member or node.
+type State uint8
+
+const (
+	Enabled  State = iota // takes all
+	Disabled              // takes persisted clients only
+	Offline               // takes nobody
+)
+
+// Mode is how a member is chosen among those that have a slot.
+type Mode uint8
+
+const (
+	ModeRoundRobin Mode = iota
+	ModeRatio
+	ModeLeastConnections
+	ModeSourceHash
+)
+
+// ServiceDown is what becomes of a member's connections when it goes down.
+type ServiceDown uint8
+
+const (
+	DownNone     ServiceDown = iota // they go on
+	DownReset                       // they are reset
+	DownReselect                    // those without a byte go back to the queue, the others are reset
+)
+
+// Monitor is how a pool finds out which members are up.
+type Monitor uint8
+
+const (
+	MonitorDefault Monitor = iota // MonitorTCP with more than one member, else MonitorNone
+	MonitorNone
+	MonitorTCP  // connect
+	MonitorHTTP // send, and look at the answer
+)
+
+// SendProxy is the header that tells a server who its client is.
+type SendProxy uint8
+
+const (
+	ProxyOff SendProxy = iota
+	ProxyV1
+	ProxyV2
+)
+
+// Discipline is who of those that wait is served or given up.
+type Discipline uint8
+
+const (
+	FIFO  Discipline = iota // in order, until queue-time-limit
+	CoDel                   // as FIFO, and some are shed while waits stay long
+)
+
+var (
+	refuseWords      = []string{"reset", "close", "http-503"}
+	stateWords       = []string{"enabled", "disabled", "offline"}
+	modeWords        = []string{"round-robin", "ratio", "least-connections", "source-hash"}
+	serviceDownWords = []string{"none", "reset", "reselect"}
+	monitorWords     = []string{"default", "none", "tcp", "http"}
+	sendProxyWords   = []string{"off", "v1", "v2"}
+	disciplineWords  = []string{"fifo", "codel"}
+)
+
+// String gives the word the refuse key takes.
+func (r Refuse) String() string { return refuseWords[r] }
+
+// String gives the word the state key takes.
+func (s State) String() string { return stateWords[s] }
+
+// String gives the word the load-balancing-mode key takes.
+func (m Mode) String() string { return modeWords[m] }
+
+// String gives the word the service-down-action key takes.
+func (d ServiceDown) String() string { return serviceDownWords[d] }
+
+// String gives the word the monitor key takes.
+func (m Monitor) String() string { return monitorWords[m] }
+
+// String gives the word the send-proxy-protocol key takes.
+func (p SendProxy) String() string { return sendProxyWords[p] }
+
+// String gives the word the queue-discipline key takes.
+func (d Discipline) String() string { return disciplineWords[d] }

@@ -40,8 +40,8 @@ func (l *Loop) accept(i int) {
 			break
 		}
 	}
-	if len(l.listeners) <= i {
-		return // the handler closed them
+	if len(l.listeners) <= i || l.listeners[i].fd != ln.fd {
+		return // the handler closed it
 	}
 	if got == ln.batch {
 		l.listeners[i].batch = min(2*got, acceptMost)

@@ -9,7 +9,8 @@
 //	err = l.Run()                        on a goroutine of its own, until Stop
 //
 // All else is called from within the handler, on the loop's own goroutine,
-// except Wake, Do and Stop, which any goroutine may call.
+// except Wake, Do and Stop, which any goroutine may call. Another goroutine may
+// do the same while the loop stands in a function that was given to Do.
 //
 // A socket is registered once, edge-triggered, for both directions, and stays
 // so for its whole life. The handler remembers what was ready.

@@ -61,8 +61,8 @@ func (a Address) String() string {
 }
 
 // Listen opens this loop's own listener (SO_REUSEPORT) and starts accepting
-// when the loop runs. index is passed to Accepted. It returns the address,
-// with the port that was chosen if a.Port is 0.
+// when the loop runs, or has its next turn. index is passed to Accepted. It
+// returns the address, with the port that was chosen if a.Port is 0.
 func (l *Loop) Listen(index int, a Address, o Options) (Address, error) {
 	opts := []socket.Option[int]{
 		{SetSockOpt: socket.SetReuseAddr, Opt: 1},
@@ -75,7 +75,7 @@ func (l *Loop) Listen(index int, a Address, o Options) (Address, error) {
 	if err != nil {
 		return a, fmt.Errorf("listen on %v: %w", a, err)
 	}
-	if err := l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, false); err != nil {
+	if err := l.admit(fd); err != nil {
 		sys.Close(fd)
 		return a, fmt.Errorf("watch %v: %w", a, err)
 	}
@@ -84,6 +84,15 @@ func (l *Loop) Listen(index int, a Address, o Options) (Address, error) {
 		a.AddrPort = netip.AddrPortFrom(a.Addr(), boundPort(fd))
 	}
 	return a, nil
+}
+
+// admit has the poller watch a listener. A loop that pauses does so when it
+// goes on.
+func (l *Loop) admit(fd int) error {
+	if l.paused {
+		return nil
+	}
+	return l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, false)
 }
 
 // Free returns an error if somebody listens on the address. SO_REUSEPORT alone
@@ -166,24 +175,8 @@ func (o Options) Apply(fd int) {
 	}
 }
 
-// CloseListeners stops accepting for good. Connections that wait in a backlog
-// are accepted first, so that who got through is not cut off.
-func (l *Loop) CloseListeners() {
-	for i := range l.listeners {
-		sys.Close(l.listeners[i].fd)
-	}
-	l.listeners = nil
-	if l.paused {
-		l.paused = false
-		l.budget.paused.Add(-1)
-	}
-}
-
-// DrainBacklog accepts what waits in the backlogs, as far as the budget
-// allows.
-func (l *Loop) DrainBacklog() {
-	for i := range l.listeners {
-		l.listeners[i].batch = 1 << 16
-		l.accept(i)
-	}
+// clearOptions takes them back.
+func clearOptions(fd int) {
+	sys.SetInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0)
+	sys.SetInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 0)
 }

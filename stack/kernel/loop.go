@@ -127,12 +127,14 @@ func (l *Loop) Wake() {
 	}
 }
 
-// Do has f called soon on the loop's goroutine.
+// Do has f called soon on the loop's goroutine, between two turns. f may wait
+// for something: the next turn has a time of its own.
 func (l *Loop) Do(f func()) {
 	l.poller.Trigger(queue.HighPriority, func(any) error {
 		l.now = Clock()
 		l.table.batchOver() // the poller runs tasks behind the events
 		f()
+		l.now = Clock()
 		l.turn()
 		return nil
 	}, nil)

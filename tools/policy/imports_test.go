@@ -6,8 +6,9 @@ import (
 )
 
 // floors lists the floors of the house from top to bottom, as in
-// ARCHITECTURE.md. A package may import what is on a lower floor, and its own
-// folder. Packages of one floor that may know each other are named in beside.
+// ARCHITECTURE.md; a prefix that does not end in a slash is one package. A
+// package may import what is on a lower floor, and its own folder. Packages of
+// one floor that may know each other are named in beside.
 var floors = []struct {
 	name     string
 	prefixes []string
@@ -24,6 +25,7 @@ var beside = map[string][]string{
 	"lb/control/admin":   {"lb/control/config", "lb/control/metrics"},
 	"lb/control/metrics": {"lb/control/config"},
 	"stack/kernel":       {"stack/sys", "stack/wheel"},
+	"stack/monitor":      {"stack/proxyheader"},
 	"stack/relay":        {"stack/sys"},
 	"stack/wheel":        {"stack/slab"},
 	"lb/queue":           {"lb/ring"},
@@ -40,7 +42,7 @@ var outside = map[string][]string{
 func floorOf(pkg string) int {
 	for i, f := range floors {
 		for _, p := range f.prefixes {
-			if strings.HasPrefix(pkg, p) {
+			if pkg == p || strings.HasSuffix(p, "/") && strings.HasPrefix(pkg, p) {
 				return i
 			}
 		}
@@ -115,6 +117,11 @@ func TestTableCatchesABreach(t *testing.T) {
 		{"bench/load", "lb/dispatch", false},
 		{"cmd/penstock", "lb/control/admin", true},
 		{"stack/kernel", "bench/load", false},
+		{"stack/proxy", "stack/proxyheader", true},
+		{"stack/monitor", "stack/proxyheader", true},
+		{"stack/monitor", "lb/monitor", true},
+		{"stack/proxyheader", "stack/proxy", false},
+		{"stack/monitor", "stack/proxy", false},
 	} {
 		if got := allowed(c.pkg, c.imp); got != c.want {
 			t.Errorf("%s imports %s: allowed is %v, want %v", c.pkg, c.imp, got, c.want)

@@ -11,7 +11,7 @@ var (
 	errListen = notAllowed("IP:PORT, [IPv6]:PORT or :PORT (all addresses of this host); host names are not looked up")
 	errMember = notAllowed("IP:PORT or [IPv6]:PORT of one server, port 1 to 65535; host names are not looked up")
 	errNode   = notAllowed("the IP address of one server, without port or brackets; host names are not looked up")
-	errAdmin  = notAllowed("unix:PATH (107 bytes at most), IP:PORT with a loopback address, or off")
+	errAdmin  = notAllowed("unix:PATH (107 bytes at most), IP:PORT, or off; host names are not looked up")
 
 	// errZone: a zone is an interface's name on this host only, and nodes
 	// are told apart by their address alone.
@@ -95,8 +95,8 @@ func parseAdmin(s string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !a.Addr().Unmap().IsLoopback() {
-		return "", errAdmin // there is no authentication yet
+	if a.Addr().IsMulticast() {
+		return "", errAdmin
 	}
 	return a.String(), nil
 }

@@ -100,12 +100,19 @@ type Pool struct {
 	MonitorTimeout  time.Duration // more than 0
 	MonitorSend     string        // a path to GET if it begins with "/", else what to send; not escaped
 	MonitorRecv     string        // what an answer has to contain; "" any with status 200 to 399; not escaped
+	asked           asked         // what of these was given
 
 	PersistWait time.Duration // at the member, before the pool's queue; 0 for ever
 	Fair        Prefix        // queue-fair
 	Discipline  Discipline    // queue-discipline
 	RefuseEarly bool          // refuse-early: who can't be served in time
 	ClassAge    time.Duration // queue-class-age: head start of each class over the next lower; more than 0
+}
+
+// asked is what was given for keys whose value others decide if nobody does.
+type asked struct {
+	monitor        Monitor       // MonitorDefault if nobody did
+	monitorTimeout time.Duration // 0 if nobody did
 }
 
 // Member is one server address and port in one pool.

@@ -1,17 +1,21 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Env is what Parse takes from outside of the command line.
 type Env struct {
-	ReadFile   func(name string) ([]byte, error) // for -flagfile
-	UID        int                               // 0 is root
-	RuntimeDir string                            // XDG_RUNTIME_DIR; "" none
+	ReadFile   func(name string) ([]byte, error)      // for -flagfile and -admin-token-file
+	FileMode   func(name string) (fs.FileMode, error) // who may read that
+	UID        int                                    // 0 is root
+	RuntimeDir string                                 // XDG_RUNTIME_DIR; "" none
 }
 
 // maxFlagFile bounds a flag file, so that a wrong path (a device, a log) is
@@ -22,6 +26,7 @@ const maxFlagFile = 16 << 20
 func OS() Env {
 	return Env{
 		ReadFile:   readFile,
+		FileMode:   fileMode,
 		UID:        os.Getuid(),
 		RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
 	}
@@ -41,6 +46,36 @@ func readFile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("larger than %d bytes", maxFlagFile)
 	}
 	return b, nil
+}
+
+func fileMode(name string) (fs.FileMode, error) {
+	i, err := os.Stat(name)
+	if err != nil {
+		return 0, err
+	}
+	return i.Mode(), nil
+}
+
+// checkSecret says what keeps a file from being one that holds a secret.
+func (e Env) checkSecret(name string) error {
+	text, err := e.read(name)
+	if err != nil {
+		return fmt.Errorf("%s; allowed is a file that can be read", bare(err.Error()))
+	}
+	if strings.TrimSpace(text) == "" {
+		return errors.New("empty; allowed is a file with a token in it")
+	}
+	if e.FileMode == nil {
+		return nil
+	}
+	mode, err := e.FileMode(name)
+	if err != nil {
+		return fmt.Errorf("%s; allowed is a file that can be read", bare(err.Error()))
+	}
+	if mode.Perm()&0o006 != 0 {
+		return fmt.Errorf("mode %04o lets everybody read or write it; allowed is a file of mode 0600 or 0640", mode.Perm())
+	}
+	return nil
 }
 
 // admin is where the admin API listens if the user does not say.

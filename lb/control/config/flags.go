@@ -2,39 +2,44 @@ package config
 
 import "strings"
 
-// Flags is the configuration as flags with every value, defaults and implied
-// objects too: Parse makes an equal Config of them. Only FlagFile is left
-// out, since what it held is here.
+// Flags is the configuration as flags with every value, defaults too: Parse
+// makes an equal Config of them. Left out are FlagFile, since what it held is
+// here, and what follows from the rest: implied nodes, and keys that others
+// decide while nobody sets them.
 func (c *Config) Flags() (args []string) {
 	for _, k := range settingKeys {
 		args = append(args, "-"+k.name+"="+k.get(c))
 	}
 	for i := range c.Virtuals {
 		v := &c.Virtuals[i]
-		args = append(args, object(flagVirtual, v.Settings(), v.Name,
+		args = append(args, flagOf(flagVirtual, virtualKeys, v, v.Name,
 			"listen="+listenKey.get(v), "pool="+c.Pools[v.Pool].Name))
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
-		args = append(args, object(flagPool, p.Settings(), p.Name))
+		args = append(args, flagOf(flagPool, poolKeys, p, p.Name))
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
 		for j := range p.Members {
 			m := &p.Members[j]
-			args = append(args, object(flagMember, m.Settings(), m.Address.String(), "pool="+p.Name))
+			args = append(args, flagOf(flagMember, memberKeys, m, m.Address.String(), "pool="+p.Name))
 		}
 	}
 	for i := range c.Nodes {
-		n := &c.Nodes[i]
-		args = append(args, object(flagNode, n.Settings(), n.Address.String()))
+		if n := &c.Nodes[i]; !n.Implied {
+			args = append(args, flagOf(flagNode, nodeKeys, n, n.Address.String()))
+		}
 	}
 	return args
 }
 
-func object(flag string, settings []Setting, words ...string) string {
-	for _, s := range settings {
-		words = append(words, s.Key+"="+s.Value)
+// flagOf is one object as a flag that begins with the words.
+func flagOf[T any](flag string, keys []key[T], t *T, words ...string) string {
+	for _, k := range keys {
+		if !k.fixed && (k.implied == nil || k.implied(t) == "") {
+			words = append(words, k.name+"="+k.get(t))
+		}
 	}
 	return "-" + flag + "=" + strings.Join(words, ",")
 }

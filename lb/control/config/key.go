@@ -18,14 +18,25 @@ type key[T any] struct {
 	required bool
 	fixed    bool // says which object this is: not to be changed later
 	bare     bool // a flag that may stand without a value
+	live     bool // a setting that can change while the program runs
 
 	set func(*T, string) error // the error says what is allowed
 	get func(*T) string
+
+	// implied says where the value comes from when nobody gave it and other
+	// keys decide it; "" when somebody did. nil: other keys never do.
+	implied func(*T) string
 }
 
 // fix marks a key as one that says which object this is.
 func fix[T any](k key[T], required bool) key[T] {
 	k.fixed, k.required = true, required
+	return k
+}
+
+// alive marks a setting as one that can change while the program runs.
+func alive[T any](k key[T]) key[T] {
+	k.live = true
 	return k
 }
 
@@ -97,6 +108,15 @@ func boolKey[T any](name, def, yes, no, help string, field func(*T) *bool) key[T
 	}
 }
 
+// prefixKey is which clients count as one.
+func prefixKey[T any](name, help string, field func(*T) *Prefix) key[T] {
+	return key[T]{
+		name: name, form: "off|source[/BITS4[/BITS6]]", def: "off", help: help,
+		set: func(t *T, s string) error { return assign(field(t), s, parsePrefix) },
+		get: func(t *T) string { return field(t).String() },
+	}
+}
+
 // onlyKey has one value so far. It is there for people to write down what
 // they rely on.
 func onlyKey[T any](name, value, help string) key[T] {
@@ -119,6 +139,42 @@ func textKey[T any](name, form, def, help string, parse func(string) (string, er
 		set: func(t *T, s string) error { return assign(field(t), s, parse) },
 		get: func(t *T) string { return *field(t) },
 	}
+}
+
+// ratioKey is a share of the connections: a number from 1, or the word for 0.
+func ratioKey[T any](def, zero, help string, field func(*T) *int) key[T] {
+	form := "N"
+	if zero != "" {
+		form += "|" + zero
+	}
+	return key[T]{
+		name: "ratio", form: form, def: def, help: help,
+		set: func(t *T, s string) error {
+			return assign(field(t), s, func(s string) (int, error) { return parseRatio(s, zero) })
+		},
+		get: func(t *T) string {
+			if *field(t) == 0 {
+				return zero
+			}
+			return strconv.Itoa(*field(t))
+		},
+	}
+}
+
+const maxRatio = 65535
+
+func parseRatio(s, zero string) (int, error) {
+	if s == zero && zero != "" {
+		return 0, nil
+	}
+	n, err := counts{max: maxRatio}.parse(s)
+	switch {
+	case err == nil && n > 0:
+		return int(n), nil
+	case zero != "":
+		return 0, notAllowed(fmt.Sprintf("1 to %d, or %s", maxRatio, zero))
+	}
+	return 0, notAllowed(fmt.Sprintf("1 to %d", maxRatio))
 }
 
 // poolKey names another object. Which one is settled when all are known, so
@@ -153,6 +209,12 @@ func names[T any](keys []key[T]) (s []string) {
 		s = append(s, k.name)
 	}
 	return s
+}
+
+// defaults is a T that nobody set anything on.
+func defaults[T any](keys []key[T]) (t T) {
+	setDefaults(keys, &t)
+	return t
 }
 
 // setDefaults panics on a default that is not allowed: the table is wrong.

@@ -16,12 +16,17 @@ func (m Mistakes) Error() string { return strings.Join(m, "\n") }
 
 // given is one flag as the user gave it.
 type given struct {
-	from  string // "FILE:LINE: "; "" for the command line
+	from  string // "FILE:LINE: "; "" for the command line; all there is to say if there is no flag
 	flag  string
 	value string
 }
 
-func (g given) String() string { return g.from + "-" + g.flag + " " + quote(g.value) }
+func (g given) String() string {
+	if g.flag == "" {
+		return g.from
+	}
+	return g.from + "-" + g.flag + " " + quote(g.value)
+}
 
 // maxQuote keeps a line readable, and a thousand mistakes in one long value
 // from repeating all of it a thousand times.
@@ -48,7 +53,7 @@ func (p *parser) wrong(g given, key, value, format string, args ...any) {
 }
 
 // maxListed is how many names a mistake lists before it stops.
-const maxListed = 20
+const maxListed = 30
 
 // allowedAre lists what could have been meant instead of s.
 func allowedAre(s string, known []string) string {

@@ -13,6 +13,9 @@ const (
 	ok     = "-listen=:8080" // makes the rest of the flags valid
 )
 
+const needsToken = "not an address of this host only, so a client needs a token; " +
+	"allowed is it with -admin-token-file FILE, or unix:PATH, or a loopback address"
+
 // mistakes has one case for each way to be wrong: the flags, and all lines
 // that are reported.
 var mistakes = []struct {
@@ -40,7 +43,8 @@ var mistakes = []struct {
 	{[]string{ok, "-access-log", "a\nb"}, []string{`-access-log "a\nb": allowed is a path without control characters`}},
 	{[]string{ok, "-drain-time", "-5s"}, []string{`-drain-time "-5s": allowed is 0 (cut at once) to 87600h` + span}},
 	{[]string{ok, "-demo=maybe"}, []string{`-demo "maybe": allowed is true|false`}},
-	{[]string{ok, "-admin", "10.0.0.1:1"}, []string{`-admin "10.0.0.1:1": ` + errAdmin.Error()}},
+	{[]string{ok, "-admin", "10.0.0.1:1"}, []string{`-admin "10.0.0.1:1": ` + needsToken}},
+	{[]string{ok, "-admin", "224.0.0.1:1"}, []string{`-admin "224.0.0.1:1": ` + errAdmin.Error()}},
 	{[]string{ok, "-admin", "localhost:1"}, []string{`-admin "localhost:1": ` + errAdmin.Error()}},
 	{[]string{ok, "-admin", "unix:"}, []string{`-admin "unix:": ` + errAdmin.Error()}},
 	{[]string{ok, "-admin", "unix:" + strings.Repeat("x", 108)}, []string{`-admin "unix:` + strings.Repeat("x", 108) + `": ` + errAdmin.Error()}},
@@ -48,13 +52,13 @@ var mistakes = []struct {
 
 	// Pairs of keys and values.
 	{[]string{ok, "-pool", "a,"}, []string{`-pool "a,": ="": key missing; ` + allowedAre("", names(poolKeys))}},
-	{[]string{ok, "-node", "10.0.0.1,=5"}, []string{`-node "10.0.0.1,=5": ="5": key missing; allowed are address, connection-limit, state`}},
+	{[]string{ok, "-node", "10.0.0.1,=5"}, []string{`-node "10.0.0.1,=5": ="5": key missing; allowed are address, connection-limit, ratio, state`}},
 	{[]string{ok, "-node", "10.0.0.1,state="}, []string{`-node "10.0.0.1,state=": state="": value missing; allowed is state=enabled|disabled|offline`}},
 	{[]string{ok, "-node", "10.0.0.1,state"}, []string{`-node "10.0.0.1,state": state="": value missing; allowed is state=enabled|disabled|offline`}},
-	{[]string{ok, "-node", "10.0.0.1,fast"}, []string{`-node "10.0.0.1,fast": "fast": not a key=value; allowed are address, connection-limit, state`}},
+	{[]string{ok, "-node", "10.0.0.1,fast"}, []string{`-node "10.0.0.1,fast": "fast": not a key=value; allowed are address, connection-limit, ratio, state`}},
 	{[]string{ok, "-node", "10.0.0.1,address=10.0.0.2"}, []string{`-node "10.0.0.1,address=10.0.0.2": address="10.0.0.2": key given twice; allowed is once`}},
-	{[]string{ok, "-node", "10.0.0.1,limit=5"}, []string{`-node "10.0.0.1,limit=5": limit="5": unknown key; did you mean connection-limit? allowed are address, connection-limit, state`}},
-	{[]string{ok, "-member", "10.0.0.1:80, connection-limit=5"}, []string{`-member "10.0.0.1:80, connection-limit=5":  connection-limit="5": unknown key; did you mean connection-limit? allowed are address, pool, connection-limit, state`}},
+	{[]string{ok, "-node", "10.0.0.1,limit=5"}, []string{`-node "10.0.0.1,limit=5": limit="5": unknown key; did you mean connection-limit? allowed are address, connection-limit, ratio, state`}},
+	{[]string{ok, "-member", "10.0.0.1:80, connection-limit=5"}, []string{`-member "10.0.0.1:80, connection-limit=5":  connection-limit="5": unknown key; did you mean connection-limit? allowed are address, pool, connection-limit, ratio, priority-group, state`}},
 	{[]string{ok, "-member", "connection-limit=5"}, []string{`-member "connection-limit=5": address missing; allowed is address=IP:PORT`}},
 	{[]string{"-virtual", "web"}, []string{
 		`-virtual "web": listen missing; allowed is listen=ADDR`,
@@ -74,7 +78,7 @@ var mistakes = []struct {
 	{[]string{ok, "-pool", "a,queue-time-limit=-1"}, []string{`-pool "a,queue-time-limit=-1": queue-time-limit="-1": allowed is 0 (never) to 87600h` + span + `; a bare number is milliseconds`}},
 	{[]string{ok, "-pool", "a,queue-time-limit=9223372036854775807"}, []string{`-pool "a,queue-time-limit=9223372036854775807": queue-time-limit="9223372036854775807": allowed is 0 (never) to 87600h` + span + `; a bare number is milliseconds`}},
 	{[]string{ok, "-pool", "a,queue-on-connection-limit=yes"}, []string{`-pool "a,queue-on-connection-limit=yes": queue-on-connection-limit="yes": allowed is on|off`}},
-	{[]string{ok, "-pool", "a,load-balancing-mode=ratio"}, []string{`-pool "a,load-balancing-mode=ratio": load-balancing-mode="ratio": allowed is round-robin`}},
+	{[]string{ok, "-pool", "a,load-balancing-mode=random"}, []string{`-pool "a,load-balancing-mode=random": load-balancing-mode="random": allowed is round-robin|ratio|least-connections|source-hash`}},
 	{[]string{ok, "-node", "10.0.0.1,state=up"}, []string{`-node "10.0.0.1,state=up": state="up": allowed is enabled|disabled|offline`}},
 	{[]string{"-virtual", "a,listen=:1,pool=p,keepalive=500ms", "-pool", "p"}, []string{`-virtual "a,listen=:1,pool=p,keepalive=500ms": keepalive="500ms": allowed is 0 (off), or 1s to 9h` + span}},
 

@@ -18,7 +18,7 @@ func parseObject[T any](p *parser, g given, keys []key[T]) draft[T] {
 	d := draft[T]{given: g, keys: map[string]string{}}
 	setDefaults(keys, &d.object)
 	first := true
-	for part := range strings.SplitSeq(g.value, ",") {
+	for _, part := range splitPairs(g.value) {
 		name, value, pair := strings.Cut(part, "=")
 		switch {
 		case first && !pair && part != "":

@@ -28,12 +28,15 @@ type parser struct {
 
 	poolIndex map[string]int
 	nodeIndex map[netip.Addr]int
+	origins   map[object]origin // what virtual servers, pools and settings were made of
 }
 
 // Parse makes a validated Config of flags: os.Args without the program and
 // the subcommand. The error is ErrHelp, or Mistakes with all of them.
 func Parse(args []string, env Env) (*Config, error) {
-	p := &parser{env: env, poolIndex: map[string]int{}, nodeIndex: map[netip.Addr]int{}}
+	p := &parser{
+		env: env, poolIndex: map[string]int{}, nodeIndex: map[netip.Addr]int{}, origins: map[object]origin{},
+	}
 	setDefaults(settingKeys, &p.config)
 	p.config.Admin = env.admin()
 	if !p.scan(args) {
@@ -42,10 +45,13 @@ func Parse(args []string, env Env) (*Config, error) {
 	p.readFlagFile()
 	p.sort()
 	p.resolve()
+	p.checkToken()
+	p.mistakes = append(p.mistakes, p.config.check(p.origins)...)
 	if len(p.mistakes) > 0 {
 		return nil, p.mistakes
 	}
 	p.config.Warnings = warnings(&p.config)
+	p.config.number()
 	return &p.config, nil
 }
 
@@ -91,9 +97,23 @@ func (p *parser) setting(g given, twice bool) {
 	case g.flag == flagListen:
 		p.listenOn(g)
 	default:
+		o := origin{g, map[string]string{g.flag: g.value}}
 		if err := find(settingKeys, g.flag).set(&p.config, g.value); err != nil {
 			p.mistake(g, "%v", err)
+			o.keys[g.flag] = ""
 		}
+		p.origins[object{flag: g.flag}] = o
+	}
+}
+
+// checkToken looks for the file now: when the admin interface needs it, it is
+// late to say that it is not there.
+func (p *parser) checkToken() {
+	if p.config.AdminTokenFile == "" {
+		return
+	}
+	if err := p.env.checkSecret(p.config.AdminTokenFile); err != nil {
+		p.mistake(p.origins[object{flag: tokenKey.name}].given, "%v", err)
 	}
 }
 

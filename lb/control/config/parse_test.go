@@ -116,28 +116,6 @@ func TestReadFileIsBounded(t *testing.T) {
 	}
 }
 
-func TestSet(t *testing.T) {
-	p := mustParse(t, "-listen", ":1").Pools[0]
-	if err := p.Set("queue-time-limit", "1500"); err != nil || p.QueueTime != 1500*time.Millisecond {
-		t.Errorf("%v, %v", p.QueueTime, err)
-	}
-	before := p.Settings()
-	for _, tt := range [][3]string{
-		{"name", "x", `name="x": can't be changed; allowed are load-balancing-mode, `},
-		{"reselect-tres", "x", `reselect-tres="x": unknown key; did you mean reselect-tries? allowed are load-balancing-mode, `},
-		{"connect-timeout", "0", `connect-timeout="0": allowed is more than 0, up to 87600h, such as 500ms, 30s or 5m`},
-	} {
-		if err := p.Set(tt[0], tt[1]); err == nil || !strings.HasPrefix(err.Error(), tt[2]) {
-			t.Errorf("Set(%q, %q): %v, want %s", tt[0], tt[1], err, tt[2])
-		}
-	}
-	for i, s := range p.Settings() {
-		if s != before[i] {
-			t.Errorf("%v, was %v", s, before[i])
-		}
-	}
-}
-
 func TestUsageFits(t *testing.T) {
 	var b strings.Builder
 	if err := Usage(&b); err != nil {

@@ -93,11 +93,18 @@ func rows[T any](b *bytes.Buffer, keys []key[T], list []T) {
 	tab.Flush()
 }
 
-// show is the value, and what it means if it is a zero with a meaning.
+// show is the value, and what it means if it is a zero with a meaning, or
+// where it comes from if nobody gave it.
 func (k key[T]) show(t *T) string {
-	s := k.get(t)
-	if s == "0" && k.zero != "" {
-		s += " (" + k.zero + ")"
+	s, why := k.get(t), ""
+	if s == "0" {
+		why = k.zero
+	}
+	if k.implied != nil {
+		why = k.implied(t)
+	}
+	if why != "" {
+		s += " (" + why + ")"
 	}
 	return s
 }

@@ -14,6 +14,7 @@ func (p *parser) resolve() {
 	p.resolveAddresses()
 	p.resolveNodes()
 	p.resolveMembers()
+	p.config.arrangeNodes()
 }
 
 func (p *parser) resolvePools() {
@@ -22,11 +23,12 @@ func (p *parser) resolvePools() {
 			p.wrong(d.given, "name", d.object.Name, "name used twice; allowed is a name of its own for each pool")
 			continue
 		}
+		p.origins[object{flagPool, d.object.Name}] = origin{d.given, d.keys}
 		p.addPool(d.object)
 	}
 	if _, ok := p.poolIndex[defaultName]; !ok && p.wantsDefault() {
-		pool := Pool{Name: defaultName}
-		setDefaults(poolKeys, &pool)
+		pool := defaults(poolKeys)
+		pool.Name = defaultName
 		p.addPool(pool)
 	}
 }
@@ -65,6 +67,7 @@ func (p *parser) resolveVirtuals() {
 			p.wrong(d.given, "name", v.Name, "name used twice; allowed is a name of its own for each virtual server")
 		}
 		used[v.Name] = true
+		p.origins[object{flagVirtual, v.Name}] = origin{d.given, d.keys}
 		v.Pool = p.poolOfVirtual(d)
 		p.config.Virtuals = append(p.config.Virtuals, *v)
 	}
@@ -77,7 +80,7 @@ func (p *parser) poolOfVirtual(d *draft[Virtual]) int {
 		return p.poolNamed(d.given, name)
 	case len(p.config.Pools) != 1:
 		p.mistake(d.given, "pool missing; it may be left out only when there is one pool; %s",
-			allowedAre("", p.poolNames()))
+			allowedAre("", p.config.poolNames()))
 	}
 	return 0
 }
@@ -88,14 +91,7 @@ func (p *parser) poolNamed(g given, name string) int {
 		return i
 	}
 	if name != "" {
-		p.wrong(g, "pool", name, "no such pool; %s", allowedAre(name, p.poolNames()))
+		p.wrong(g, "pool", name, "no such pool; %s", allowedAre(name, p.config.poolNames()))
 	}
 	return -1
-}
-
-func (p *parser) poolNames() (s []string) {
-	for i := range p.config.Pools {
-		s = append(s, p.config.Pools[i].Name)
-	}
-	return s
 }

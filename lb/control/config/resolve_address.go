@@ -94,9 +94,7 @@ func (p *parser) resolveMembers() {
 
 func (p *parser) nodeOf(a netip.Addr) int {
 	if _, ok := p.nodeIndex[a]; !ok {
-		n := Node{Address: a}
-		setDefaults(nodeKeys, &n)
-		p.addNode(n)
+		p.addNode(impliedNode(a))
 	}
 	return p.nodeIndex[a]
 }

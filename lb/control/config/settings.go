@@ -12,6 +12,7 @@ var settingKeys = []key[Config]{
 	textKey("admin", "ADDR", "", "where the admin API listens: unix:PATH, IP:PORT or off (default "+
 		"unix:/run/penstock/admin.sock for root, else $XDG_RUNTIME_DIR/penstock/admin.sock, else off)",
 		parseAdmin, func(c *Config) *string { return &c.Admin }),
+	tokenKey,
 	countKey("loops", "0", "event loops", counts{max: 1024, zero: "one a core"},
 		func(c *Config) *int { return &c.Loops }),
 	countKey("max-connections", "0", "clients at once", counts{max: math.MaxInt32, zero: "what RLIMIT_NOFILE allows"},
@@ -21,9 +22,29 @@ var settingKeys = []key[Config]{
 		func(c *Config) *string { return &c.LogFormat }),
 	textKey("access-log", "FILE|stderr|off", "off", "one line for each connection", parsePath,
 		func(c *Config) *string { return &c.AccessLog }),
-	timeKey("drain-time", "30s", "after SIGTERM, time for what is connected to end", times{zero: "cut at once"},
-		func(c *Config) *time.Duration { return &c.DrainTime }),
+	alive(timeKey("drain-time", "30s", "after SIGTERM, time for what is connected to end", times{zero: "cut at once"},
+		func(c *Config) *time.Duration { return &c.DrainTime })),
 	demoKey(),
+}
+
+// tokenKey is "" in the Config and "off" on the command line, which so can
+// take back what a flag file says.
+var tokenKey = key[Config]{
+	name: "admin-token-file", form: "FILE|off", def: "off",
+	help: "holds the token that clients of -admin have to send; needed for an address that is not of this host only",
+	set: func(c *Config, s string) error {
+		if s == "off" {
+			c.AdminTokenFile = ""
+			return nil
+		}
+		return assign(&c.AdminTokenFile, s, parsePath)
+	},
+	get: func(c *Config) string {
+		if c.AdminTokenFile == "" {
+			return "off"
+		}
+		return c.AdminTokenFile
+	},
 }
 
 var levelWords = []string{"debug", "info", "warn", "error"}

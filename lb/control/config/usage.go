@@ -13,6 +13,7 @@ slots free.
 
   penstock [run] FLAGS     start it
   penstock check FLAGS     validate the flags, show the effective configuration
+  penstock ctl COMMAND     look at one that runs, and change it
   penstock version         show the version
 
 Examples
@@ -55,7 +56,8 @@ func Usage(w io.Writer) error {
 	usageObject(&b, flagPool, "servers for one purpose, and their queue", poolKeys)
 	usageObject(&b, flagNode, "a server's address; its limit covers all its members", nodeKeys)
 	b.WriteString("\nSettings\n\n")
-	entry(&b, "-flagfile FILE", "flags from a file, one a line, # starts a comment; settings on the command line win")
+	entry(&b, "-flagfile FILE", "flags from a file, one a line, # starts a comment; settings on the command line win; "+
+		"SIGHUP reads it again")
 	for _, k := range settingKeys {
 		form := "-" + k.name
 		if !k.bare {
@@ -98,8 +100,13 @@ func (k key[T]) describe() string {
 // usageColumn is where the meaning of a flag or key begins.
 const usageColumn = 36
 
-// entry writes a form and, beside it, its meaning, in lines that fit.
+// entry writes a form and, beside it or below it if it is long, its meaning,
+// in lines that fit.
 func entry(b *bytes.Buffer, form, help string) {
+	if len(form) >= usageColumn {
+		b.WriteString(form + "\n")
+		form = ""
+	}
 	line := fmt.Sprintf("%-*s", usageColumn-1, form)
 	for word := range strings.FieldsSeq(help) {
 		if len(line)+1+len(word) > usageWidth && len(line) >= usageColumn {

@@ -43,7 +43,7 @@ const maxTime = 10 * 365 * 24 * time.Hour
 type times struct {
 	zero     string        // what 0 means; "" when 0 is not allowed
 	min, max time.Duration // besides 0; 0 is any, and maxTime
-	bare     time.Duration // the unit of a bare number; 0 when it needs one
+	bare     time.Duration // the unit of a bare number, if it needs none: a second or a millisecond
 }
 
 func (r times) parse(s string) (time.Duration, error) {
@@ -82,6 +82,8 @@ func (r times) allowed() error {
 	var b strings.Builder
 	top := formatTime(r.top())
 	switch {
+	case r.zero == "" && r.min > 0:
+		b.WriteString(formatTime(r.min) + " to " + top)
 	case r.zero == "":
 		b.WriteString("more than 0, up to " + top)
 	case r.min == 0:
@@ -90,7 +92,10 @@ func (r times) allowed() error {
 		fmt.Fprintf(&b, "0 (%s), or %s to %s", r.zero, formatTime(r.min), top)
 	}
 	b.WriteString(", such as 500ms, 30s or 5m")
-	if r.bare != 0 {
+	switch r.bare {
+	case time.Second:
+		b.WriteString("; a bare number is seconds")
+	case time.Millisecond:
 		b.WriteString("; a bare number is milliseconds")
 	}
 	return notAllowed(b.String())

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // virtualKeys is what can be set on a virtual server. The first key is the
 // one a bare first word stands for.
@@ -11,6 +14,22 @@ var virtualKeys = []key[Virtual]{
 	poolKey[Virtual]("the pool that serves it; may be left out if there is only one"),
 	limitKey("connection-limit", "no limit", "connections to servers at once; what is more waits",
 		func(v *Virtual) *int64 { return &v.ConnectionLimit }),
+	prefixKey("persist", "clients that are alike in the first bits of their address go to one member; "+
+		"source alone is all bits, or with BITS4 below 32 and no BITS6: 64 of IPv6",
+		func(v *Virtual) *Prefix { return &v.Persist }),
+	timeKey("persist-timeout", "3m", "how long a member is remembered after the last connection; a bare number is seconds",
+		times{bare: time.Second}, func(v *Virtual) *time.Duration { return &v.PersistTimeout }),
+	boolKey("override-connection-limit", "off", "on", "off",
+		"whether a client goes to the member it belongs to although that is full",
+		func(v *Virtual) *bool { return &v.OverrideLimit }),
+	classKey,
+	classesKey,
+	boolKey("accept-proxy-protocol", "off", "on", "off",
+		"whether every connection has to begin with a PROXY header (v1 or v2)",
+		func(v *Virtual) *bool { return &v.AcceptProxy }),
+	trustedKey,
+	timeKey("proxy-header-timeout", "3s", "longest wait for the PROXY header", times{max: time.Hour},
+		func(v *Virtual) *time.Duration { return &v.ProxyHeaderTimeout }),
 	onlyKey[Virtual]("mode", "tcp", "what is balanced: connections"),
 	onlyKey[Virtual]("front", "kernel", "who speaks TCP to the clients"),
 	choiceKey("refuse", "what a client sees that can't be served: RST, FIN, or a minimal HTTP 503", refuseWords,
@@ -40,4 +59,24 @@ var listenKey = key[Virtual]{
 		return err
 	},
 	get: func(v *Virtual) string { return formatListen(v.Listen, v.Dual) },
+}
+
+var trustedKey = key[Virtual]{
+	name: "trusted-proxies", form: "CIDR[/CIDR...]|none", def: "none",
+	help: "who may send a PROXY header; others are refused. An address without bits is one host",
+	set:  func(v *Virtual, s string) error { return assign(&v.TrustedProxies, s, parsePrefixes) },
+	get:  func(v *Virtual) string { return formatPrefixes(v.TrustedProxies) },
+}
+
+var classKey = key[Virtual]{
+	name: "queue-class", form: "0..7", def: "0", help: "clients of a higher class are served first",
+	set: func(v *Virtual, s string) error { return assign(&v.QueueClass, s, parseClass) },
+	get: func(v *Virtual) string { return strconv.Itoa(int(v.QueueClass)) },
+}
+
+var classesKey = key[Virtual]{
+	name: "queue-class-from", form: "CIDR:N[/CIDR:N...]|none", def: "none",
+	help: "queue-class of clients by their address; the longest prefix that matches decides",
+	set:  func(v *Virtual, s string) error { return assign(&v.QueueClassFrom, s, parseClasses) },
+	get:  func(v *Virtual) string { return formatClasses(v.QueueClassFrom) },
 }

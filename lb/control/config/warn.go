@@ -14,11 +14,18 @@ func warnings(c *Config) (w []string) {
 			warn("pool %s: no virtual server uses it", c.Pools[i].Name)
 		}
 		c.warnPool(i, warn)
+		c.warnRules(i, warn)
+	}
+	for i := range c.Virtuals {
+		c.warnVirtual(&c.Virtuals[i], warn)
 	}
 	for i, used := range c.nodesUsed() {
 		if !used {
 			warn("node %s: no member is on it", c.Nodes[i].Address)
 		}
+	}
+	if c.Admin == "off" && c.AdminTokenFile != "" {
+		warn("admin-token-file has no effect: admin=off")
 	}
 	return w
 }

@@ -2,8 +2,8 @@ package dispatch
 
 import "penstock/lb/limit"
 
-// Changes while traffic goes on. They are made on a loop's thread, whose Loop
-// they are given, one at a time in the whole process. Their effect is at once,
+// Changes of limits and states that may be made while others decide: on a
+// loop's thread, one at a time in the whole process. Their effect is at once
 // or, if another loop has the baton, as soon as that one sees the latch.
 
 // SetVirtualLimit sets a virtual server's connection limit; 0 lifts it.
@@ -21,20 +21,29 @@ func (l *Loop) SetPoolLimit(now Tick, p PoolID, n int64) {
 // SetMemberLimit sets a member's connection limit; 0 lifts it.
 func (l *Loop) SetMemberLimit(now Tick, m MemberID, n int64) {
 	mb := l.d.members[m]
+	mb.limit.Store(n)
+	if mb.rampFrom.Load() != 0 {
+		mb.pool.home.kick(l, now, capacity|sweep) // which ramps
+		return
+	}
 	l.setLimit(now, mb.pool.home, mb.slots, n)
 }
 
 // SetNodeLimit sets a node's connection limit; 0 lifts it.
 func (l *Loop) SetNodeLimit(now Tick, id NodeID, n int64) {
 	nd := l.d.nodes[id]
-	for _, m := range l.d.members {
-		if m.node == nd {
-			l.setLimit(now, m.pool.home, nd.slots, n)
-			return
-		}
+	if h := l.d.homeOf(nd); h != nil {
+		l.setLimit(now, h, nd.slots, n)
+		return
 	}
 	nd.slots.Set(n)
 	nd.slots.Apply(func() {}) // nobody uses it
+}
+
+// homeOf returns the home of all members of a node; nil if it has none.
+func (d *Dispatcher) homeOf(n *node) (h *home) {
+	d.eachOf(n, func(m *member) { h = m.pool.home })
+	return h
 }
 
 // setLimit changes a counter. The holder of the baton puts it into force, so
@@ -46,47 +55,37 @@ func (l *Loop) setLimit(now Tick, h *home, c *limit.Counter, n int64) {
 }
 
 // SetMemberState enables, disables or takes a member offline.
-func (l *Loop) SetMemberState(now Tick, m MemberID, s State) {
-	mb := l.d.members[m]
-	mb.state.Store(uint32(s))
-	mb.pool.recountUp(now)
-	mb.pool.home.kick(l, now, arrived|capacity)
+func (l *Loop) SetMemberState(now Tick, id MemberID, s State) {
+	m := l.d.members[id]
+	m.note(now, func() { m.state.Store(uint32(s)) })
+	l.stateChanged(now, m.pool)
+}
+
+// SetMemberUp is the monitor's word; see Dispatcher.SetMemberUp.
+func (l *Loop) SetMemberUp(now Tick, id MemberID, up bool) {
+	l.d.SetMemberUp(now, id, up)
+	l.stateChanged(now, l.d.members[id].pool)
 }
 
 // SetNodeState does the same for all members of a node.
 func (l *Loop) SetNodeState(now Tick, id NodeID, s State) {
-	nd := l.d.nodes[id]
-	nd.state.Store(uint32(s))
-	var h *home // of all its members
-	for _, m := range l.d.members {
-		if m.node == nd {
-			m.pool.recountUp(now)
-			h = m.pool.home
-		}
-	}
-	if h != nil {
-		h.kick(l, now, arrived|capacity)
+	n := l.d.nodes[id]
+	l.d.setNodeState(now, n, s)
+	l.d.eachOf(n, func(m *member) { m.pool.recountUp(now) }) // all, before the first pass
+	if h := l.d.homeOf(n); h != nil {
+		h.kick(l, now, arrived|capacity|sweep)
 	}
 }
 
-// SetPoolRules changes how a pool queues. Limit and Tries are not looked at.
+func (l *Loop) stateChanged(now Tick, pl *pool) {
+	pl.recountUp(now)
+	pl.home.kick(l, now, arrived|capacity|sweep)
+}
+
+// SetPoolRules changes how a pool queues: those of its rules that setQueueRules
+// knows.
 func (l *Loop) SetPoolRules(now Tick, p PoolID, c PoolConfig) {
 	pl := l.d.pools[p]
-	pl.setRules(c)
+	pl.setQueueRules(c)
 	pl.home.kick(l, now, arrived|capacity)
-}
-
-// recountUp counts the members that take new clients, and notes when the last
-// one stopped.
-func (pl *pool) recountUp(now Tick) {
-	up := int32(0)
-	for _, m := range pl.members {
-		if m.up() {
-			up++
-		}
-	}
-	if up == 0 && pl.up.Load() > 0 {
-		pl.downAt.Store(int64(now))
-	}
-	pl.up.Store(up)
 }

@@ -1,5 +1,7 @@
 package dispatch
 
+import "net/netip"
+
 // Tick is a moment: monotonic nanoseconds since some start. The zero Tick
 // means never, or none.
 type Tick int64
@@ -12,7 +14,8 @@ type (
 	NodeID    uint16
 )
 
-// Config is the topology. Limits of 0 mean no limit; times are nanoseconds.
+// Config is the topology to begin with; see edit.go for how it changes. Limits
+// of 0 mean no limit; times are nanoseconds.
 type Config struct {
 	Loops    int // 1..65535
 	Virtuals []VirtualConfig
@@ -23,9 +26,24 @@ type Config struct {
 
 // VirtualConfig is one virtual server.
 type VirtualConfig struct {
-	Pool  PoolID
-	Limit int64
+	Pool     PoolID
+	Limit    int64
+	Persist  Prefix // source address persistence
+	Timeout  Tick   // of a persistence record, since its last use
+	Override bool   // override-connection-limit: for those persisted, all limits but the virtual server's give way
+	Class    uint8  // queue-class, 0..7: the higher is served first
+	Classes  []ClassRule
 }
+
+// ClassRule gives a source prefix a class of its own.
+type ClassRule struct {
+	Prefix netip.Prefix
+	Class  uint8
+}
+
+// Prefix says which part of a source address counts: so many bits of an IPv4
+// address, so many of an IPv6 address. The zero value is off.
+type Prefix struct{ V4, V6 uint8 }
 
 // PoolConfig is one pool. Its members are those that name it, in order.
 type PoolConfig struct {
@@ -37,15 +55,37 @@ type PoolConfig struct {
 	WhenDownQueue bool  // when-down=queue
 	WhenDownTime  Tick  // longest wait while no member is up; 0: for ever
 	Tries         uint8 // reselect-tries: failed dials after which one more is allowed
+
+	Mode        Mode
+	MinActive   int    // min-active-members; 0: priority groups are not looked at
+	SlowRamp    Tick   // slow-ramp-time
+	PersistWait Tick   // longest wait for the member one is persisted to; 0: for ever
+	Fair        Prefix // queue-fair
+	CoDel       bool   // queue-discipline=codel
+	RefuseEarly bool
+	ClassAge    Tick // how much later each class lower counts as having arrived
 }
+
+// Mode is how a pool chooses among its members.
+type Mode uint8
+
+const (
+	InTurn           Mode = iota // round-robin
+	ByRatio                      // ratio
+	LeastConnections             // least-connections
+	BySource                     // source-hash
+)
 
 // MemberConfig is one member of one pool.
 type MemberConfig struct {
-	Pool  PoolID
-	Node  NodeID
-	Limit int64
-	Depth int64 // waiters persisted to it that its queue may hold; negative: any number
-	State State
+	Pool     PoolID
+	Node     NodeID
+	Limit    int64
+	Depth    int64 // waiters persisted to it that its queue may hold; negative: any number
+	State    State
+	Ratio    uint32 // 0 counts as 1
+	Priority uint16 // priority-group: the higher is preferred
+	Key      uint64 // names the server for source-hash: the same after it was removed and added
 }
 
 // NodeConfig is one server address.
@@ -71,6 +111,8 @@ type Path struct {
 	// Probe says that the member is in back-off and this connection finds out
 	// whether it is well again.
 	Probe bool
+	// Persisted says that the connection was persisted to the member.
+	Persisted bool
 }
 
 // Kind is a decision.
@@ -92,6 +134,9 @@ const (
 	Expired           // its time in the queue ran out
 	NoMember          // no member is up
 	DialFailed        // as many dials failed as allowed
+	Early             // its turn would not have come in time (refuse-early)
+	Shed              // the queue has been slow for too long (codel)
+	Flushed           // an operator emptied the queue
 )
 
 // Verdict is the answer to an arrival or to a failed dial.

@@ -21,7 +21,7 @@ func newCounted(loops int, text string) *counted {
 // arrive lets a client in.
 func (c *counted) arrive(loop int, conn uint32) Verdict {
 	c.now++
-	return c.Loop(loop).Arrive(c.now, 0, 0, conn, Attempt{Since: c.now})
+	return c.Loop(loop).arriveAs(c.now, 0, 0, conn, Attempt{Since: c.now})
 }
 
 // park lets n clients in that must wait, and returns them.
@@ -148,11 +148,11 @@ func TestPassIsBounded(t *testing.T) {
 		c.arrive(0, 0)
 		for i := range n {
 			c.now++
-			c.Loop(0).Arrive(c.now, 0, 1, uint32(i), Attempt{Since: c.now})
+			c.Loop(0).arriveAs(c.now, 0, 1, uint32(i), Attempt{Since: c.now})
 			c.settle(0)
 		}
 		test.do(c)
-		s := c.PoolStats(0)
+		s := c.PoolQueueAll(0)
 		done := s.Serviced.Load() + s.Moved.Load() + s.RefusedNoMember.Load()
 		if done == 0 || done > 2*passBudget {
 			t.Errorf("%s: %d waiters in one call", test.what, done)
@@ -171,7 +171,7 @@ func TestBudgetOvertakesNobody(t *testing.T) {
 	l := c.Loop(0)
 	c.arrive(0, 0)
 	arrive := func(s Sticky, conn uint32, since Tick) Waiter {
-		return l.Arrive(c.now, 0, s, conn, Attempt{Since: since}).Waiter
+		return l.arriveAs(c.now, 0, s, conn, Attempt{Since: since}).Waiter
 	}
 	arrive(0, 13, start+1e6)
 	arrive(1, 10, start+1)
@@ -182,7 +182,7 @@ func TestBudgetOvertakesNobody(t *testing.T) {
 	}
 	arrive(1, 12, start+3)
 	for _, w := range leave { // as Leave does on another thread, before its kick
-		l.table.move(w.Slot, w.Gen, 0, gone)
+		l.table.move(w.Slot, w.Gen, mkState(0, 0, gone))
 		c.uncount(c.virtuals[0], mkState(w.Gen, 1, waiting))
 	}
 	l.SetMemberLimit(c.now, 0, 3)
@@ -215,7 +215,7 @@ func BenchmarkArriveRelease(b *testing.B) {
 func arriveRelease(l *Loop, n int) {
 	for i := range n {
 		now := start + Tick(i)
-		if v := l.Arrive(now, 0, 0, 1, Attempt{Since: now}); v.Kind == Proceed {
+		if v := l.arriveAs(now, 0, 0, 1, Attempt{Since: now}); v.Kind == Proceed {
 			l.Release(now, v.Path)
 		}
 		for o, ok := l.Next(); ok; o, ok = l.Next() {

@@ -60,7 +60,7 @@ func (c *crew) together(jobs ...func(*Loop)) {
 // arrive lets a client in on the loop.
 func (c *crew) arrive(l *Loop) (conn uint32, v Verdict) {
 	conn = atomic.AddUint32(&c.conns, 1)
-	return conn, l.Arrive(c.now, 0, 0, conn, Attempt{Since: c.now})
+	return conn, l.arriveAs(c.now, 0, 0, conn, Attempt{Since: c.now})
 }
 
 // parked is arrive for who must wait.
@@ -216,4 +216,9 @@ func TestLowerAndRaiseAtTheHandOver(t *testing.T) {
 		c.Loop(1).Release(c.now, grants[0].Path)
 		c.expectLoad(t, 0, 0)
 	}
+}
+
+// arriveAs lets a client in that is persisted to a member, as records are.
+func (l *Loop) arriveAs(now Tick, v VirtualID, s Sticky, conn uint32, a Attempt) Verdict {
+	return l.arrive(now, l.d.virtuals[v], s, conn, a)
 }

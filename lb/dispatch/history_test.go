@@ -85,7 +85,7 @@ func (r *recorder) run(loop int) {
 			c.there = true
 			r.busy.Add(1)
 			c.visit = visit{called: r.clock()}
-			v := l.Arrive(r.now(), 0, 0, k, Attempt{Since: r.now()})
+			v := l.arriveAs(r.now(), 0, 0, k, Attempt{Since: r.now()})
 			c.answered, c.waited = r.clock(), v.Kind == Wait
 			if v.Kind == Proceed {
 				serve(k, v.Path)

@@ -43,10 +43,13 @@ type home struct {
 	due   atomic.Int64 // when time alone changes something; 0 never
 	_     [48]byte
 
-	// Constant after New.
+	ramping atomic.Bool // one of its members ramps up slowly
+
+	// Constant until the topology changes.
 	pools    []*pool
 	virtuals []*virtual
 	counters []*limit.Counter
+	counted  map[*limit.Counter]bool
 	returned []ring.Ring[queue.Entry] // by loop: failed dials, with their old tickets
 
 	// Owned by who has the baton.
@@ -54,6 +57,7 @@ type home struct {
 	active  []*group // those with entries
 	entries int      // in all groups, dead ones included
 	flagged int      // pools whose waiting is set
+	ramps   Tick     // when the next member may have one more; 0 none
 }
 
 // group is a queue of waiters who want the same. See package queue.
@@ -62,7 +66,9 @@ type group struct {
 	virtual *virtual
 	member  *member // persisted to; nil: any
 	queue   *queue.Queue
-	listed  bool // in home.active
+	later   Tick  // how much later its class counts as having come
+	flow    *flow // its sender's, if the pool is fair
+	listed  bool  // in home.active
 	// blocked: its head got no path, and no capacity latch came since. The
 	// flag was up and the shards swept, so capacity can't come without one.
 	blocked bool
@@ -70,8 +76,10 @@ type group struct {
 
 type groupKey struct {
 	virtual VirtualID
-	sticky  uint16
+	sticky  Sticky
 	tried   uint64
+	class   uint8
+	flow    uint16 // plus one
 }
 
 // kick tells the home that something happened. The caller runs the pass if

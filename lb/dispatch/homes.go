@@ -1,13 +1,96 @@
 package dispatch
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"penstock/lb/limit"
 	"penstock/lb/queue"
 	"penstock/lb/ring"
 )
 
+// Changed puts a series of changes into force: pools that share a counter get
+// one home, waiters go where they belong now, and who can be served is. The
+// loops stand still, and each calls Due and Next afterwards.
+func (d *Dispatcher) Changed(now Tick) {
+	d.drainHomes(now)
+	for _, pl := range d.pools {
+		if pl != nil {
+			pl.arrange(now)
+			for _, v := range pl.virtuals {
+				v.join(pl) // the pool may ask for addresses now
+			}
+		}
+	}
+	d.forget()
+	old := d.homes
+	d.makeHomes()
+	d.moveGroups(old)
+	d.regroup(now)
+	d.publish()
+	for _, h := range d.homes {
+		h.kick(d.loops[0], now, latches)
+	}
+}
+
+// drainHomes empties the rings, which belong to the homes as they were.
+func (d *Dispatcher) drainHomes(now Tick) {
+	for _, h := range d.homes {
+		d.drainHome(h, now)
+	}
+}
+
+func (d *Dispatcher) drainHome(h *home, now Tick) {
+	p := pass{home: h, loop: d.loops[0], now: now, budget: math.MaxInt}
+	p.drain()
+}
+
+// arrange puts the members in the order in which they are chosen.
+func (pl *pool) arrange(now Tick) {
+	pl.members = slices.DeleteFunc(pl.members, func(m *member) bool { return m.removed.Load() })
+	slices.SortStableFunc(pl.members, func(a, b *member) int {
+		if pl.minActive == 0 {
+			return cmp.Compare(a.index, b.index)
+		}
+		return cmp.Compare(b.priority, a.priority)
+	})
+	pl.levels, pl.weights = pl.levels[:0], pl.weights[:0]
+	ailing := int32(0)
+	for i, m := range pl.members {
+		pl.weights = append(pl.weights, m.ratio)
+		if pl.minActive > 0 && (i+1 == len(pl.members) || pl.members[i+1].priority != m.priority) {
+			pl.levels = append(pl.levels, i+1)
+		}
+		if m.health.Load() != 0 {
+			ailing++
+		}
+	}
+	pl.ailing.Store(ailing)
+	pl.recountUp(now)
+}
+
+// forget drops removed pools and nodes that nobody names any more.
+func (d *Dispatcher) forget() {
+	for i, pl := range d.pools {
+		if pl != nil && pl.removed && len(pl.virtuals) == 0 && !d.anyMember(func(m *member) bool { return m.pool == pl }) {
+			d.pools[i] = nil
+		}
+	}
+	for i, n := range d.nodes {
+		if n != nil && n.removed && !d.anyMember(func(m *member) bool { return m.node == n }) {
+			d.nodes[i] = nil
+		}
+	}
+}
+
+func (d *Dispatcher) anyMember(is func(*member) bool) bool {
+	return slices.ContainsFunc(d.members, func(m *member) bool { return m != nil && is(m) })
+}
+
 // makeHomes gives pools that share a node, directly or through others, one
-// home. A virtual server has one pool, so it shares nothing else.
+// home. A removed member counts: its connections hold slots of its node, and
+// who waits for these must hear of their end.
 func (d *Dispatcher) makeHomes() {
 	leader := make([]int, len(d.pools))
 	for i := range leader {
@@ -21,6 +104,9 @@ func (d *Dispatcher) makeHomes() {
 	}
 	first := map[*node]int{}
 	for _, m := range d.members {
+		if m == nil {
+			continue
+		}
 		p := int(m.pool.id)
 		if q, ok := first[m.node]; ok {
 			leader[find(p)] = find(q)
@@ -28,22 +114,33 @@ func (d *Dispatcher) makeHomes() {
 			first[m.node] = p
 		}
 	}
+	d.homes = nil
 	homes := map[int]*home{}
 	for i, pl := range d.pools {
+		if pl == nil {
+			continue
+		}
 		root := find(i)
 		if homes[root] == nil {
 			homes[root] = d.newHome()
 		}
 		homes[root].add(pl)
 	}
+	for _, m := range d.members {
+		if m != nil {
+			m.pool.home.ramping.Store(true) // if not, the first pass finds out
+			m.pool.home.count(m.slots)
+			m.pool.home.count(m.node.slots)
+		}
+	}
 	for _, l := range d.loops {
-		l.dues = make([]Tick, len(d.homes))
+		l.dues, l.due, l.pending = make([]Tick, len(d.homes)), 0, nil
 	}
 }
 
 func (d *Dispatcher) newHome() *home {
 	h := &home{
-		d: d, index: len(d.homes), groups: map[groupKey]*group{},
+		d: d, index: len(d.homes), groups: map[groupKey]*group{}, counted: map[*limit.Counter]bool{},
 		returned: make([]ring.Ring[queue.Entry], len(d.loops)),
 	}
 	d.homes = append(d.homes, h)
@@ -54,23 +151,65 @@ func (h *home) add(pl *pool) {
 	pl.home = h
 	h.pools = append(h.pools, pl)
 	h.virtuals = append(h.virtuals, pl.virtuals...)
-	h.counters = append(h.counters, pl.slots)
+	h.count(pl.slots)
 	for _, v := range pl.virtuals {
-		h.counters = append(h.counters, v.slots)
+		h.count(v.slots)
+		h.live.Add(v.waits.Load())
 	}
-	for _, m := range pl.members {
-		h.counters = append(h.counters, m.slots)
-		if !h.counts(m.node.slots) {
-			h.counters = append(h.counters, m.node.slots)
+	if pl.waiting.Load() {
+		h.flagged++
+		h.flags.Or(flagWaiting)
+	}
+}
+
+// count makes a counter one of the home's.
+func (h *home) count(c *limit.Counter) {
+	if h.counted[c] {
+		return
+	}
+	h.counted[c] = true
+	h.counters = append(h.counters, c)
+	if c.Strict() {
+		h.flags.Or(flagStrict)
+	}
+}
+
+// moveGroups hands the queues to the homes their pools have now.
+func (d *Dispatcher) moveGroups(old []*home) {
+	for _, h := range old {
+		for _, g := range h.active {
+			g.virtual.pool.home.adopt(g)
 		}
 	}
 }
 
-func (h *home) counts(c *limit.Counter) bool {
-	for _, o := range h.counters {
-		if o == c {
-			return true
+func (h *home) adopt(g *group) {
+	if g != g.virtual.free {
+		h.groups[g.key] = g
+	}
+	h.active = append(h.active, g)
+	h.entries += g.queue.Len()
+	g.blocked = false
+	g.age()
+}
+
+// join makes pl the pool of a virtual server.
+func (v *virtual) join(pl *pool) {
+	v.usesAddr = v.records.Load() != nil || len(v.classes) > 0 || pl.fair.on() || pl.mode == BySource
+	if v.pool == pl {
+		return
+	}
+	if v.pool != nil {
+		v.leavePool()
+		v.regroup = true
+		if v.left == nil {
+			v.left = v.pool
 		}
 	}
-	return false
+	v.pool = pl
+	pl.virtuals = append(pl.virtuals, v)
+}
+
+func (v *virtual) leavePool() {
+	v.pool.virtuals = slices.DeleteFunc(v.pool.virtuals, func(o *virtual) bool { return o == v })
 }

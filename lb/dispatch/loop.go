@@ -1,9 +1,6 @@
 package dispatch
 
-import (
-	"penstock/lb/method"
-	"penstock/lb/queue"
-)
+import "penstock/lb/queue"
 
 // Loop is the dispatcher as one event loop sees it. Only the loop's own
 // thread may use it.
@@ -13,85 +10,154 @@ type Loop struct {
 
 	table   table
 	inbox   inbox
-	out     uint32              // outcomes taken from the inbox, oldest first: slot plus one
-	next    []method.RoundRobin // by pool
-	pending []*home             // homes to run again soon
-	dues    []Tick              // by home: when to run it
-	due     Tick                // the soonest of dues
+	out     uint32    // outcomes taken from the inbox, oldest first: slot plus one
+	next    []chooser // by pool
+	pending []*home   // homes to run again soon
+	dues    []Tick    // by home: when to run it
+	due     Tick      // the soonest of dues
+	noted   Tick      // when counters were last looked at for Load.Most
 }
 
+// notePause is how often they are.
+const notePause Tick = 1e6
+
 // Attempt is what a connection has been through; part of its record at the
-// front end, zero for a new one. Failed updates it.
+// front end. Failed updates it.
 type Attempt struct {
-	Since Tick   // when it was accepted; its ticket. Must be positive.
-	Tried uint64 // members that refused it
-	Tries uint8  // dials that failed
+	Since  Tick   // when it was accepted; its ticket. Must be positive.
+	Tried  uint64 // members that refused it
+	Tries  uint8  // dials that failed
+	Source Source // its client's address
 }
 
 // Sticky names the member an arrival is persisted to, plus one; 0 is none.
 type Sticky uint16
 
 // Arrive decides about a new connection, which the loop knows as conn.
-func (l *Loop) Arrive(now Tick, v VirtualID, s Sticky, conn uint32, a Attempt) Verdict {
+func (l *Loop) Arrive(now Tick, v VirtualID, conn uint32, a Attempt) Verdict {
 	vs := l.d.virtuals[v]
+	s := Sticky(0)
+	if vs.usesAddr {
+		s = l.d.memberFor(now, vs, a.Source)
+	}
+	return l.arrive(now, vs, s, conn, a)
+}
+
+// arrive decides about a connection whose member, if it is persisted to one,
+// has been found out.
+func (l *Loop) arrive(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Verdict {
 	if m := l.d.persisted(s); m != nil && m.operator() == Offline {
 		s = 0 // another member
 	}
-	if !vs.pool.waiting.Load() { // or else: nobody overtakes the waiters
-		if path, ok := l.take(now, vs, s, 0); ok {
-			return Verdict{Kind: Proceed, Path: path}
+	if !v.pool.waiting.Load() { // or else: nobody overtakes the waiters
+		path, ok := l.take(now, v, s, 0, a.Source)
+		if ok {
+			if s = l.record(now, v, s, a.Source, path); s == 0 {
+				return Verdict{Kind: Proceed, Path: path}
+			}
 		}
 	}
-	return l.park(now, vs, s, conn, a)
+	return l.park(now, v, s, conn, a)
+}
+
+// record makes the record of a newcomer that got path. If another loop has
+// just given its source another member, the path is given back, and the
+// newcomer waits for that one.
+func (l *Loop) record(now Tick, v *virtual, s Sticky, from Source, path Path) (other Sticky) {
+	if s != 0 || v.records.Load() == nil {
+		return 0
+	}
+	m := l.d.members[path.Member]
+	if has := v.claim(now, from, m); has != m.name() {
+		l.Release(now, path)
+		return Sticky(has.ID) + 1
+	}
+	return 0
 }
 
 // park puts a newcomer into the queue, if there is one and it has room.
 func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Verdict {
 	pl := v.pool
-	if !pl.serves(l.d.persisted(s)) && !pl.whenDown.Load() {
-		pl.stats.RefusedNoMember.Add(1)
-		return Verdict{Kind: Refuse, Reason: NoMember}
+	most, why := l.room(now, v, s)
+	if why == QueueOff {
+		return l.lastTry(now, v, s, a.Source)
+	}
+	if why != NotRefused {
+		return l.turnAway(v, s, why)
+	}
+	depth, _ := pl.depthOf(l.d, s)
+	n, ok := join(depth, most)
+	if !ok {
+		return l.turnAway(v, s, Overflow)
+	}
+	w, ok := l.table.alloc(conn, v, s, a.Source)
+	if !ok {
+		depth.Add(-1)
+		return l.turnAway(v, s, Overflow)
+	}
+	v.waits.Add(1)
+	pl.home.live.Add(1)
+	v.fresh[l.index].Push(l.entry(v, s, w, &a, v.classOf(a.Source)))
+	pl.home.kick(l, now, arrived)
+	return Verdict{Kind: Wait, Waiter: w, Position: n}
+}
+
+// room says how many may be in the queue a newcomer is for, itself included
+// (negative: any number), or why it is refused.
+func (l *Loop) room(now Tick, v *virtual, s Sticky) (most int64, why Reason) {
+	pl, m := v.pool, l.d.persisted(s)
+	if !pl.serves(m) && !pl.whenDown.Load() {
+		return 0, NoMember
+	}
+	if !pl.queue.Load() {
+		return 0, QueueOff
 	}
 	depth, atMost := pl.depthOf(l.d, s)
-	most := atMost.Load()
+	most = atMost.Load()
 	if most == 0 && !pl.reachable() {
 		// Members without a limit: nobody waits for them, unless they can't
 		// be dialled at all.
 		most = pl.downCap.Load()
 	}
-	if !pl.queue.Load() || most == 0 {
-		return l.lastTry(now, v, s)
+	if m != nil && v.cfg.Override && v.slots.InUse() < v.slots.Limit() {
+		return -1, NotRefused // the home lets it in at once
 	}
-	n, ok := join(depth, most)
-	if !ok {
-		pl.stats.Overflowed.Add(1)
-		return Verdict{Kind: Refuse, Reason: Overflow}
+	switch {
+	case most == 0:
+		return 0, QueueOff
+	case pl.refuseEarly && pl.hopeless(now, depth.Load()+1):
+		return 0, Early
 	}
-	w, ok := l.table.alloc(conn, v.id, uint16(s))
-	if !ok {
-		depth.Add(-1)
-		pl.stats.Overflowed.Add(1)
-		return Verdict{Kind: Refuse, Reason: Overflow}
-	}
-	pl.home.live.Add(1)
-	v.fresh[l.index].Push(l.entry(v, s, w, a))
-	pl.home.kick(l, now, arrived)
-	return Verdict{Kind: Wait, Waiter: w, Position: n}
+	return most, NotRefused
+}
+
+// hopeless says whether the last of n waiters would not be served in time, at
+// the rate at which they have been lately.
+func (pl *pool) hopeless(now Tick, n int64) bool {
+	rate, most := pl.meter.Rate(int64(now)), pl.queueTime.Load()
+	return rate > 0 && most > 0 && float64(n)/rate*1e9 > float64(most)
+}
+
+func (l *Loop) turnAway(v *virtual, s Sticky, why Reason) Verdict {
+	v.pool.queueOf(l.d, s).turnedAway(why)
+	v.stats.turnedAway(why)
+	return Verdict{Kind: Refuse, Reason: why}
 }
 
 // lastTry is for pools that don't queue: a slot, or no.
-func (l *Loop) lastTry(now Tick, v *virtual, s Sticky) Verdict {
-	if path, ok := l.takeSwept(now, v, s, 0); ok {
-		return Verdict{Kind: Proceed, Path: path}
+func (l *Loop) lastTry(now Tick, v *virtual, s Sticky, from Source) Verdict {
+	if !v.pool.paused.Load() {
+		if path, ok := l.takeSwept(now, v, s, 0, from); ok {
+			return Verdict{Kind: Proceed, Path: path}
+		}
 	}
-	v.pool.stats.Overflowed.Add(1)
-	return Verdict{Kind: Refuse, Reason: QueueOff}
+	return l.turnAway(v, s, QueueOff)
 }
 
 // takeSwept takes a path for who is not going to wait. A free token may lie in
 // another loop's shard, where take does not look, and no home is going to
-// sweep for it.
-func (l *Loop) takeSwept(now Tick, v *virtual, s Sticky, tried uint64) (Path, bool) {
+// sweep for it; or time may have raised a limit.
+func (l *Loop) takeSwept(now Tick, v *virtual, s Sticky, tried uint64, from Source) (Path, bool) {
 	v.slots.Sweep()
 	v.pool.slots.Sweep()
 	for _, m := range v.pool.members {
@@ -99,28 +165,29 @@ func (l *Loop) takeSwept(now Tick, v *virtual, s Sticky, tried uint64) (Path, bo
 		m.node.slots.Sweep()
 	}
 	l.look(now, v.pool.home, true)
-	return l.take(now, v, s, tried)
+	if v.pool.home.ramping.Load() {
+		v.pool.home.kick(l, now, capacity)
+	}
+	return l.take(now, v, s, tried, from)
 }
 
-func (l *Loop) entry(v *virtual, s Sticky, w Waiter, a Attempt) queue.Entry {
+func (l *Loop) entry(v *virtual, s Sticky, w Waiter, a *Attempt, mark uint8) queue.Entry {
 	return queue.Entry{
 		Since: int64(a.Since), Slot: w.Slot, Gen: w.Gen, Tried: a.Tried, Tries: a.Tries,
-		Virtual: uint16(v.id), Sticky: uint16(s), Loop: uint16(l.index),
+		Virtual: uint16(v.id), Sticky: uint16(s), Loop: uint16(l.index), Mark: mark,
 	}
 }
 
 // take takes a whole path for a newcomer, all or nothing.
-func (l *Loop) take(now Tick, v *virtual, s Sticky, tried uint64) (Path, bool) {
+func (l *Loop) take(now Tick, v *virtual, s Sticky, tried uint64, from Source) (Path, bool) {
 	h := v.pool.home
-	t := taking{loop: l, now: now, lease: h.flags.Load() == 0}
-	m, probe := t.path(v, s, tried)
+	t := taking{loop: l.index, now: now, lease: h.flags.Load() == 0}
+	w := wish{member: l.d.persisted(s), tried: tried, source: from}
+	path, ok := t.path(v, &w, &l.next[v.pool.id])
 	if t.left || t.gave { // a token was put somewhere: look for who wants it
 		l.look(now, h, t.left || t.sharded)
 	}
-	if m == nil {
-		return Path{}, false
-	}
-	return Path{v.id, m.id, probe}, true
+	return path, ok
 }
 
 // look is owed by whoever put a token anywhere, after that. sharded says that
@@ -156,80 +223,112 @@ func (l *Loop) Failed(now Tick, path Path, conn uint32, a *Attempt) Verdict {
 	path.Probe = false
 	a.Tries++
 	a.Tried |= m.bit()
-	pl := m.pool
-	if a.Tries > pl.tries {
+	if a.Tries > m.pool.tries {
 		l.Release(now, path)
 		return Verdict{Kind: Refuse, Reason: DialFailed}
 	}
-	if !pl.queue.Load() {
-		return l.again(now, path, a)
-	}
-	return l.requeue(now, path, conn, a)
+	return l.again(now, path, conn, a, waived)
 }
 
-// again is a failed dial in a pool that doesn't queue: another member at
-// once, or none.
-func (l *Loop) again(now Tick, path Path, a *Attempt) Verdict {
-	l.Release(now, path)
+// Usable says whether the path's member still takes the connection it was
+// granted to. If not, Withdraw it instead of dialling.
+func (l *Loop) Usable(path Path) bool { return l.d.members[path.Member].takes(path.Persisted) }
+
+// Withdraw puts a connection back at its original ticket that has a slot but
+// has not begun to use it, and gives the slot back. It costs no try. The
+// Verdict may be any kind.
+func (l *Loop) Withdraw(now Tick, path Path, conn uint32, a *Attempt) Verdict {
+	return l.again(now, path, conn, a, 0)
+}
+
+// again is for a connection that had a path and needs another: in a pool that
+// doesn't queue at once, or never.
+func (l *Loop) again(now Tick, path Path, conn uint32, a *Attempt, mark uint8) Verdict {
 	v := l.d.virtuals[path.Virtual]
-	if next, ok := l.takeSwept(now, v, 0, v.pool.avoid(a.Tried)); ok {
+	if v.pool.queue.Load() {
+		return l.requeue(now, path, conn, a, mark)
+	}
+	l.Release(now, path)
+	if next, ok := l.takeSwept(now, v, 0, v.pool.avoid(a.Tried), a.Source); ok {
 		return Verdict{Kind: Proceed, Path: next}
+	}
+	if a.Tries == 0 {
+		return l.turnAway(v, 0, NoMember)
 	}
 	return Verdict{Kind: Refuse, Reason: DialFailed}
 }
 
 // requeue lets the waiter in before its slot goes back, so that the slot's
 // release finds it. Its place was never given up, so the depth is not asked.
-func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt) Verdict {
+func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt, mark uint8) Verdict {
 	v := l.d.virtuals[path.Virtual]
 	h := v.pool.home
-	w, ok := l.table.alloc(conn, v.id, 0)
+	w, ok := l.table.alloc(conn, v, 0, a.Source)
 	if !ok {
 		l.Release(now, path)
 		return Verdict{Kind: Refuse, Reason: DialFailed}
 	}
 	n := v.pool.depth.Add(1)
+	v.waits.Add(1)
 	h.live.Add(1)
-	v.pool.stats.Requeued.Add(1)
-	h.returned[l.index].Push(l.entry(v, 0, w, *a))
+	v.pool.own.Requeued.Add(1)
+	v.stats.Requeued.Add(1)
+	h.returned[l.index].Push(l.entry(v, 0, w, a, v.classOf(a.Source)|mark))
 	l.Release(now, path)
 	h.kick(l, now, arrived|capacity)
 	return Verdict{Kind: Wait, Waiter: w, Position: n}
 }
 
 // Release gives the path's slot back. It ends every Proceed and every grant
-// that did not end in Failed.
+// that did not end in Failed or Withdraw.
 func (l *Loop) Release(now Tick, path Path) {
-	m := l.d.members[path.Member]
+	m, v := l.d.members[path.Member], l.d.virtuals[path.Virtual]
 	h := m.pool.home
 	if path.Probe {
 		m.unprobed(now)
 	}
-	toWord := h.flags.Load() != 0
-	sharded := l.give(path, toWord)
+	if now-l.noted >= notePause {
+		l.noted = now
+		l.note(m, v)
+	}
+	flags, other := h.flags.Load(), v.pool.home
+	if other != h { // the virtual server got another pool meanwhile
+		flags |= other.flags.Load()
+	}
+	sharded := l.give(m, v, flags != 0)
 	l.look(now, h, sharded)
+	if other != h {
+		l.look(now, other, sharded)
+	}
+}
+
+// note looks how many are in use, before that becomes less.
+func (l *Loop) note(m *member, v *virtual) {
+	v.slots.Note()
+	m.pool.slots.Note()
+	m.slots.Note()
+	m.node.slots.Note()
 }
 
 // give puts the path's tokens back, last level first.
-func (l *Loop) give(path Path, toWord bool) (sharded bool) {
-	m := l.d.members[path.Member]
+func (l *Loop) give(m *member, v *virtual, toWord bool) (sharded bool) {
 	a := m.node.slots.Give(l.index, toWord)
 	b := m.slots.Give(l.index, toWord)
 	c := m.pool.slots.Give(l.index, toWord)
-	d := l.d.virtuals[path.Virtual].slots.Give(l.index, toWord)
+	d := v.slots.Give(l.index, toWord)
 	return a || b || c || d
 }
 
 // Leave takes a parked connection out of the queue. False if it is too late:
 // its outcome comes, or has come, through Next, and may be a grant to release.
 func (l *Loop) Leave(now Tick, w Waiter, since Tick) bool {
-	was, won := l.table.move(w.Slot, w.Gen, 0, gone)
+	was, won := l.table.move(w.Slot, w.Gen, mkState(0, 0, gone))
 	if !won {
 		return false
 	}
 	vs := l.d.virtuals[l.table.at(w.Slot).virtual]
-	l.d.uncount(vs, was)
-	vs.pool.stats.abandoned(now - since)
+	l.d.uncount(vs, was).abandoned(now - since)
+	vs.stats.abandoned(now - since)
 	l.table.release(w.Slot)
 	vs.pool.home.kick(l, now, arrived)
 	return true
@@ -248,9 +347,13 @@ func (l *Loop) Next() (o Outcome, ok bool) {
 	o.Conn = r.conn
 	switch s.phase() {
 	case granted, grantedProbe:
-		o.Path = Path{r.virtual, MemberID(s.member() - 1), s.phase() == grantedProbe}
+		o.Path = Path{r.virtual, MemberID(s.member() - 1), s.phase() == grantedProbe, s.persisted()}
 	case noMember:
 		o.Reason = NoMember
+	case shed:
+		o.Reason = Shed
+	case flushed:
+		o.Reason = Flushed
 	default:
 		o.Reason = Expired
 	}

@@ -1,34 +1,42 @@
 package dispatch
 
 import (
-	"math"
 	"sync/atomic"
 
+	"penstock/lb/codel"
 	"penstock/lb/limit"
-	"penstock/lb/method"
+	"penstock/lb/persist"
 	"penstock/lb/queue"
+	"penstock/lb/rate"
 	"penstock/lb/ring"
 )
 
-// Back-off after failed dials: the first pause, doubled each time up to the
-// last.
-const (
-	backoffFirst Tick = 50e6
-	backoffMost  Tick = 5e9
-)
-
-// probing is the health of a member that one waiter is trying out.
-const probing = math.MaxInt64
+// Fields without a remark are written only while the loops stand still; see
+// edit.go. Any loop may read them.
 
 type virtual struct {
 	id    VirtualID
+	cfg   VirtualConfig
 	pool  *pool
 	slots *limit.Counter
 
 	// fresh[i] carries loop i's waiters to the home.
 	fresh []ring.Ring[queue.Entry]
 
-	free *group // home's: waiters that may go to any member
+	free *group // home's: waiters that may go to any member, of the plain class
+
+	records  atomic.Pointer[persist.Table] // nil: no persistence
+	usable   func(persist.Member) bool     // whom a record may name
+	class    uint8
+	classes  []class
+	usesAddr bool // who waits is asked for its address later
+
+	removed bool
+	regroup bool         // its waiters are to be sorted anew
+	left    *pool        // ... and are counted by this pool still
+	waits   atomic.Int64 // its waiters
+	head    int64        // see publishHeads; owned by who has the baton
+	stats   QueueStats
 }
 
 type pool struct {
@@ -36,17 +44,30 @@ type pool struct {
 	home  *home
 	slots *limit.Counter
 
-	members  []*member
+	members  []*member // those that are not removed, preferred ones first
+	levels   []int     // ends of the priority groups among them; nil: not looked at
 	virtuals []*virtual
+	weights  []uint32 // of members
+	mode     Mode
+	removed  bool
+	regroup  bool // its waiters are to be sorted anew
 
-	// Rules. Atomic, since they can be changed while loops decide.
+	// Rules. Atomic, since tests of the core change them while loops decide.
 	queue        atomic.Bool
 	depthCap     atomic.Int64 // negative: any number
 	downCap      atomic.Int64 // instead of a depthCap of 0 while nobody can be dialled
 	queueTime    atomic.Int64
 	whenDown     atomic.Bool // queue while no member is up
 	whenDownTime atomic.Int64
+	paused       atomic.Bool
 	tries        uint8
+	minActive    int
+	persistWait  Tick
+	classAge     Tick
+	slowRamp     Tick
+	fair         Prefix
+	shedding     bool // queue-discipline=codel
+	refuseEarly  bool
 
 	_       [64]byte
 	waiting atomic.Bool // written by the home: newcomers must park
@@ -56,31 +77,65 @@ type pool struct {
 	ailing  atomic.Int32 // members in back-off
 	_       [64]byte
 
-	next  method.RoundRobin // owned by who has the baton
-	stats PoolStats
+	// Owned by who has the baton.
+	next   chooser
+	lines  [topClass + 1]*line // by class, if fair
+	fairly []*line             // those of them that have waiters
+	codel  codel.CoDel
+	head   int64 // see publishHeads
+	queued bool  // somebody has waited for a single member
+
+	meter rate.Meter // written by who has the baton
+	own   QueueStats // of those in the pool's own queue
+	all   ages       // of the members' queues too
+	past  QueueStats // of members that were removed
 }
 
 type node struct {
-	slots *limit.Counter
-	state atomic.Uint32
+	id      NodeID
+	slots   *limit.Counter
+	state   atomic.Uint32
+	removed bool
 }
 
 type member struct {
 	id    MemberID
-	index int // in its pool
+	gen   uint16 // tells it from earlier members of the same number
+	index int    // among the members of its pool; stays when others go
 	pool  *pool
 	node  *node
 	slots *limit.Counter
 
+	ratio    uint32
+	priority uint16
+	key      uint64
+
+	limit    atomic.Int64 // as set; that of slots is less while it ramps up
+	rampFrom atomic.Int64 // when it came up; 0: no ramp
 	state    atomic.Uint32
+	down     atomic.Bool  // the monitor's word
+	removed  atomic.Bool  // takes nobody, and is forgotten when it is empty
 	health   atomic.Int64 // 0 well; probing; else in back-off until that tick
 	fails    atomic.Uint32
+	given    atomic.Int64  // when it got its last connection (least-connections)
 	depth    atomic.Int64  // waiters persisted to it
 	depthCap atomic.Int64  // negative: any number
 	refused  atomic.Uint64 // failed dials, ever
+	head     int64         // see publishHeads; owned by who has the baton
+	stats    QueueStats    // of its own queue
 }
 
+// operator is what the member may be given, after the operator's and the
+// monitor's word: Offline if it is down.
 func (m *member) operator() State {
+	if m.down.Load() || m.removed.Load() {
+		return Offline
+	}
+	return m.word()
+}
+
+// word is the operator's alone, for the member and its node.
+func (m *member) word() State {
 	return max(State(m.state.Load()), State(m.node.state.Load()))
 }
 
@@ -90,21 +145,26 @@ func (pl *pool) serves(sticky *member) bool {
 	return pl.up.Load() > 0 || sticky != nil && sticky.operator() != Offline
 }
 
-// Up says whether the member takes new clients at all.
+// up says whether the member takes new clients at all.
 func (m *member) up() bool { return m.operator() == Enabled }
+
+// takes says whether the member takes clients persisted to it, or new ones.
+func (m *member) takes(sticky bool) bool {
+	op := m.operator()
+	return op == Enabled || op == Disabled && sticky
+}
 
 // eligible says whether the member may be given a connection now, were there
 // a slot. In back-off it may be given one, as a probe, when the pause is over.
 func (m *member) eligible(now Tick, sticky bool) bool {
-	op := m.operator()
-	if op == Offline || op == Disabled && !sticky {
-		return false
-	}
-	return m.health.Load() <= int64(now)
+	return m.takes(sticky) && m.health.Load() <= int64(now)
 }
 
 // reachable says whether a member could be dialled now, were there a slot.
 func (pl *pool) reachable() bool {
+	if pl.paused.Load() {
+		return false
+	}
 	for _, m := range pl.members {
 		if m.up() && m.health.Load() == 0 {
 			return true
@@ -113,47 +173,33 @@ func (pl *pool) reachable() bool {
 	return false
 }
 
-// claim makes the caller the prober of a member whose pause is over. Probe is
-// false for a member that is well; ok is false if somebody else probes it.
-func (m *member) claim(now Tick) (probe, ok bool) {
-	h := m.health.Load()
-	if h == 0 {
-		return false, true
+// avoid returns the members a waiter is not to be given, a bit each: those
+// that refused it, unless there is no other member that is up.
+func (pl *pool) avoid(tried uint64) uint64 {
+	if tried == 0 {
+		return 0
 	}
-	// Asked again: since eligible was, another probe may have failed.
-	return true, h <= int64(now) && m.health.CompareAndSwap(h, probing)
-}
-
-// unprobed ends a probe that found nothing out. The member may have been found
-// well meanwhile, by a dial that began before its pause.
-func (m *member) unprobed(now Tick) { m.health.CompareAndSwap(probing, int64(now)) }
-
-// backOff starts or prolongs the pause. The failure of a dial that began
-// before the pause did is no news.
-func (m *member) backOff(now Tick, probe bool) {
-	if !probe && m.health.Load() != 0 {
-		return
-	}
-	pause := backoffFirst << min(m.fails.Load(), 7)
-	until := int64(now + min(pause, backoffMost))
-	if probe {
-		if m.health.Swap(until) == 0 { // another dial got through meanwhile
-			m.pool.ailing.Add(1)
+	for _, m := range pl.members {
+		if m.up() && tried&m.bit() == 0 {
+			return tried
 		}
-	} else if m.health.CompareAndSwap(0, until) {
-		m.pool.ailing.Add(1)
-	} else {
-		return
 	}
-	m.fails.Add(1)
+	return 0
 }
 
-// well ends the pause; true if there was one.
-func (m *member) well() bool {
-	if m.health.Load() == 0 || m.health.Swap(0) == 0 {
-		return false
+func (m *member) bit() uint64 { return 1 << (m.index % 64) }
+
+// recountUp counts the members that take new clients, and notes when the last
+// one stopped.
+func (pl *pool) recountUp(now Tick) {
+	up := int32(0)
+	for _, m := range pl.members {
+		if m.up() {
+			up++
+		}
 	}
-	m.fails.Store(0)
-	m.pool.ailing.Add(-1)
-	return true
+	if up == 0 && pl.up.Load() > 0 {
+		pl.downAt.Store(int64(now))
+	}
+	pl.up.Store(up)
 }

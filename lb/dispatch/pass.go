@@ -11,6 +11,7 @@ type pass struct {
 	loop   *Loop
 	now    Tick
 	budget int
+	moved  bool // a waiter went to another queue
 }
 
 // pass does all there is to do, or as much as the budget allows; more says
@@ -18,6 +19,9 @@ type pass struct {
 func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
 	p := pass{home: h, loop: l, now: now, budget: passBudget}
 	p.drain()
+	if h.ramping.Load() && p.rampUp() {
+		bits |= capacity | sweep
+	}
 	if bits&capacity != 0 {
 		p.unblock()
 	}
@@ -98,21 +102,43 @@ func (p *pass) enqueue(e queue.Entry, back bool) {
 	if !g.listed {
 		g.listed, g.blocked = true, false
 		p.active = append(p.active, g)
+		if g.flow != nil {
+			g.flow.enter(g)
+		}
 	}
 }
 
 func (p *pass) groupOf(e *queue.Entry) *group {
 	v := p.d.virtuals[e.Virtual]
-	if e.Sticky == 0 && e.Tried == 0 {
+	key := groupKey{virtual: v.id, sticky: Sticky(e.Sticky), tried: e.Tried, class: e.Mark & classBits}
+	var f *flow
+	if v.pool.fair.on() {
+		f = v.pool.flowOf(key.class, p.d.sourceOf(v, e))
+		key.flow = f.index + 1
+	}
+	if key == v.free.key {
 		return v.free
 	}
-	key := groupKey{v.id, e.Sticky, e.Tried}
 	g := p.groups[key]
 	if g == nil {
-		g = p.d.newGroup(key)
+		g = p.d.newGroup(v, key)
+		g.flow = f
 		p.groups[key] = g
 	}
 	return g
+}
+
+func (d *Dispatcher) newGroup(v *virtual, key groupKey) *group {
+	g := &group{key: key, virtual: v, member: d.persisted(key.sticky), queue: queue.New(len(d.loops))}
+	g.age()
+	return g
+}
+
+// age notes how much later those of its class count as having come.
+func (g *group) age() {
+	if pl := g.virtual.pool; pl != nil {
+		g.later = pl.classAge * Tick(topClass-g.key.class)
+	}
 }
 
 func (p *pass) unblock() {
@@ -166,8 +192,9 @@ func (p *pass) lowerFlags() (lowered bool) {
 		return false
 	}
 	for _, pl := range p.pools {
-		if pl.waiting.Load() && !p.anyWaits(pl) {
+		if pl.waiting.Load() && !pl.paused.Load() && !p.anyWaits(pl) {
 			pl.waiting.Store(false)
+			pl.meter.Idle(int64(p.now))
 			p.flagged--
 			lowered = true
 		}
@@ -196,6 +223,9 @@ func (p *pass) dropEmpty() {
 			continue
 		}
 		g.listed = false
+		if g.flow != nil {
+			g.flow.exit(g)
+		}
 		if g != g.virtual.free {
 			delete(p.groups, g.key)
 		}
@@ -222,35 +252,65 @@ func (p *pass) compact() {
 	}
 }
 
-// publish tells each pool's oldest ticket, and when time alone will change
-// something: a wait runs out, or a member's pause is over.
+// publish tells each queue's oldest ticket, and when time alone will change
+// something: a wait runs out, a member's pause is over, or it may have one
+// connection more.
 func (p *pass) publish() {
-	for _, pl := range p.pools {
-		pl.stats.head = 0
-	}
-	due := Tick(0)
+	p.publishHeads()
+	due := p.ramps
 	for _, g := range p.active {
 		e := g.queue.Head()
 		if e == nil {
 			continue
 		}
-		pl := g.virtual.pool
-		if pl.stats.head == 0 || e.Since < pl.stats.head {
-			pl.stats.head = e.Since
-		}
 		at, _ := g.deadline(Tick(e.Since))
-		due = sooner(due, at)
-		if pl.ailing.Load() > 0 {
+		due = sooner(sooner(due, at), g.staysUntil(e))
+		if pl := g.virtual.pool; pl.ailing.Load() > 0 {
 			due = sooner(due, pl.rested(p.now))
 		}
-	}
-	for _, pl := range p.pools {
-		pl.stats.Head.Store(pl.stats.head)
 	}
 	if due != Tick(p.due.Load()) {
 		p.due.Store(int64(due))
 		p.loop.arm(p.home, due)
 	}
+}
+
+func (p *pass) publishHeads() {
+	for _, g := range p.active {
+		v := g.virtual
+		e := g.queue.Head()
+		if e == nil {
+			continue
+		}
+		older(&v.head, e.Since)
+		if g.member != nil {
+			older(&g.member.head, e.Since)
+		} else {
+			older(&v.pool.head, e.Since)
+		}
+	}
+	for _, pl := range p.pools {
+		tell(&pl.head, &pl.own)
+		if pl.queued { // members' queues are seldom used
+			for _, m := range pl.members {
+				tell(&m.head, &m.stats)
+			}
+		}
+	}
+	for _, v := range p.virtuals {
+		tell(&v.head, &v.stats)
+	}
+}
+
+// older makes head the older ticket; 0 is none.
+func older(head *int64, since int64) { *head = int64(sooner(Tick(*head), Tick(since))) }
+
+// tell publishes a head, and starts afresh.
+func tell(head *int64, s *QueueStats) {
+	if s.Head.Load() != *head {
+		s.Head.Store(*head)
+	}
+	*head = 0
 }
 
 // rested is when the next member's pause is over; 0 if none is in one.

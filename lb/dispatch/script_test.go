@@ -122,7 +122,7 @@ func (s *script) arrive() {
 	for _, id := range s.ids() {
 		c := &scripted{loop: loop, virtual: v, a: Attempt{Since: since}}
 		s.clients[id] = c
-		tally.add(id, s.took(id, c, s.Loop(loop).Arrive(s.now, v, sticky, uint32(id), c.a)))
+		tally.add(id, s.took(id, c, s.Loop(loop).arriveAs(s.now, v, sticky, uint32(id), c.a)))
 	}
 	tally.print()
 }
@@ -275,7 +275,7 @@ func (s *script) load(kind, name string, l Load, note string) {
 // stats prints what the queue of a pool has seen.
 func (s *script) stats() {
 	_, i := s.object()
-	st := s.PoolStats(PoolID(i))
+	st := s.PoolQueueAll(PoolID(i))
 	fmt.Fprintf(&s.out, "serviced %d expired %d overflowed %d abandoned %d requeued %d moved %d no member %d",
 		st.Serviced.Load(), st.Expired.Load(), st.Overflowed.Load(), st.Abandoned.Load(),
 		st.Requeued.Load(), st.Moved.Load(), st.RefusedNoMember.Load())

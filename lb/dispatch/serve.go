@@ -19,48 +19,116 @@ func (p *pass) serve() {
 	}
 }
 
+// candidate is the queue to serve next, as far as was looked.
+type candidate struct {
+	group *group
+	head  *queue.Entry
+}
+
 // oldest returns the queue to serve next: the one that is not blocked and has
-// the oldest head. Nil if there is none.
+// the oldest head; who is of a lower class counts as having come later. In a
+// fair pool the flow whose turn it is stands for all. Nil if there is none.
 func (p *pass) oldest() *group {
-	var best *group
-	var since *queue.Entry
+	for {
+		p.moved = false
+		g := p.look()
+		if p.budget <= 0 { // some heads were not looked at
+			return nil
+		}
+		if !p.moved { // or else a queue that was looked at may have an older head
+			return g
+		}
+	}
+}
+
+func (p *pass) look() *group {
+	var c candidate
 	for _, g := range p.active {
-		if g.blocked {
-			continue
-		}
-		e := p.trim(g)
-		if e != nil && (best == nil || e.Before(since)) {
-			best, since = g, e
+		if g.flow == nil {
+			p.consider(&c, g)
 		}
 	}
-	if p.budget <= 0 { // some heads were not looked at
-		return nil
+	for _, pl := range p.pools {
+		for _, ln := range pl.fairly {
+			if g := p.headOf(ln); g != nil {
+				p.consider(&c, g)
+			}
+		}
 	}
-	return best
+	return c.group
+}
+
+// consider makes g the candidate if its head can be served and is older.
+func (p *pass) consider(c *candidate, g *group) {
+	if g.blocked || g.virtual.pool.paused.Load() {
+		return
+	}
+	e := p.trim(g)
+	if e != nil && (c.group == nil || before(g, e, c.group, c.head)) {
+		c.group, c.head = g, e
+	}
+}
+
+// before says whether e of g is served before o of h.
+func before(g *group, e *queue.Entry, h *group, o *queue.Entry) bool {
+	a, b := Tick(e.Since)+g.later, Tick(o.Since)+h.later
+	if a != b {
+		return a < b
+	}
+	return e.Before(o)
 }
 
 // grant takes a whole path for the head of g and hands it over. The slot is
 // taken before the waiter is woken (invariant 3).
 func (p *pass) grant(g *group) {
 	e := *g.queue.Head()
+	if p.persistedNow(g, &e) {
+		return // it waits for its member
+	}
 	path, ok := p.takePath(g, &e)
 	if !ok {
 		g.blocked = true
 		return
 	}
-	to := granted
+	pl := g.virtual.pool
+	if pl.shedding && e.Tries == 0 && pl.codel.Drop(int64(p.now), int64(p.now)-e.Since, pl.meter.Rate(int64(p.now))) {
+		p.giveBack(path)
+		p.pop(g)
+		p.refuse(g, e, shed)
+		return
+	}
+	if !p.record(g, &e, path) {
+		p.giveBack(path)
+		return // another loop gave its sender a member meanwhile
+	}
+	p.handOver(g, e, path)
+}
+
+// handOver makes the path the waiter's.
+func (p *pass) handOver(g *group, e queue.Entry, path Path) {
+	to := mkState(0, uint16(path.Member)+1, granted)
 	if path.Probe {
-		to = grantedProbe
+		to = mkState(0, uint16(path.Member)+1, grantedProbe)
+	}
+	if path.Persisted {
+		to |= persistedBit
 	}
 	l := p.d.loops[e.Loop]
-	was, won := l.table.move(e.Slot, e.Gen, uint16(path.Member)+1, to)
+	was, won := l.table.move(e.Slot, e.Gen, to)
 	p.pop(g)
 	if !won { // its client left: the next head gets the slot
 		p.giveBack(path)
 		return
 	}
-	p.d.uncount(g.virtual, was)
-	g.virtual.pool.stats.served(p.now - Tick(e.Since))
+	wait := p.now - Tick(e.Since)
+	p.d.uncount(g.virtual, was).served(wait)
+	g.virtual.stats.served(wait)
+	pl := g.virtual.pool
+	pl.all.served(int64(wait))
+	pl.meter.Add(int64(p.now))
+	if g.flow != nil && e.Tries == 0 {
+		g.flow.hadTurn() // a failed dial had cost it its turn already
+	}
 	p.post(l, e.Slot)
 }
 
@@ -80,60 +148,13 @@ func (p *pass) post(l *Loop, slot uint32) {
 // takePath takes a slot at all four levels, from the words only, or none.
 func (p *pass) takePath(g *group, e *queue.Entry) (Path, bool) {
 	v := g.virtual
-	if !v.slots.TakeWord() {
-		return Path{}, false
+	t := taking{now: p.now, words: true}
+	w := wish{member: g.member, tried: v.pool.avoid(e.Tried), source: p.d.sourceOf(v, e)}
+	path, ok := t.path(v, &w, &v.pool.next)
+	if !ok && g.member != nil && v.cfg.Override {
+		return t.force(v, g.member, p.announceDebt)
 	}
-	if v.pool.slots.TakeWord() {
-		if m, probe := p.takeMember(g, e); m != nil {
-			return Path{v.id, m.id, probe}, true
-		}
-		v.pool.slots.GiveWord()
-	}
-	v.slots.GiveWord()
-	return Path{}, false
-}
-
-func (p *pass) takeMember(g *group, e *queue.Entry) (*member, bool) {
-	if g.member != nil {
-		probe, ok := p.takeOne(g.member, true)
-		if !ok {
-			return nil, false
-		}
-		return g.member, probe
-	}
-	pl := g.virtual.pool
-	tried := pl.avoid(e.Tried)
-	n := len(pl.members)
-	for i, k := pl.next.First(max(n, 1)), 0; k < n; i, k = i+1, k+1 {
-		if i == n {
-			i = 0
-		}
-		m := pl.members[i]
-		if tried&m.bit() != 0 {
-			continue
-		}
-		if probe, ok := p.takeOne(m, false); ok {
-			pl.next.Chose(i)
-			return m, probe
-		}
-	}
-	return nil, false
-}
-
-// takeOne takes a slot of the member and its node. Whether it may have one is
-// asked now, not when the waiter was queued (invariant 6).
-func (p *pass) takeOne(m *member, sticky bool) (probe, ok bool) {
-	if !m.eligible(p.now, sticky) || !m.slots.TakeWord() {
-		return false, false
-	}
-	if m.node.slots.TakeWord() {
-		if probe, ok = m.claim(p.now); ok {
-			return probe, true
-		}
-		m.node.slots.GiveWord()
-	}
-	m.slots.GiveWord()
-	return false, false
+	return path, ok
 }
 
 func (p *pass) giveBack(path Path) {
@@ -148,36 +169,33 @@ func (p *pass) giveBack(path Path) {
 	// No look at the flags: the holder of the baton goes on serving.
 }
 
-// avoid returns the members a waiter is not to be given, a bit each: those
-// that refused it, unless there is no other member that is up.
-func (pl *pool) avoid(tried uint64) uint64 {
-	if tried == 0 {
-		return 0
-	}
-	for _, m := range pl.members {
-		if m.up() && tried&m.bit() == 0 {
-			return tried
-		}
-	}
-	return 0
-}
-
-func (m *member) bit() uint64 { return 1 << (m.index % 64) }
-
 // moveToPool moves the waiters persisted to a member that takes nobody to
 // their pool's queue, each at its own ticket.
 func (p *pass) moveToPool(g *group) {
 	for e := p.trim(g); e != nil; e = p.trim(g) {
-		moved := *e
 		p.budget--
-		p.pop(g)
-		moved.Sticky = 0
-		if was, won := p.d.loops[moved.Loop].table.move(moved.Slot, moved.Gen, 0, waiting); won {
-			p.d.recount(g.virtual.pool, was)
-			g.virtual.pool.stats.Moved.Add(1)
-			p.enqueue(moved, true)
-		}
+		p.moveHead(g, 0, 0)
 	}
+}
+
+// moveHead moves the head of g to the queue of the member that s names, or of
+// its pool, at its own ticket.
+func (p *pass) moveHead(g *group, s Sticky, mark uint8) {
+	e := *g.queue.Head()
+	p.pop(g)
+	was, won := p.d.loops[e.Loop].table.move(e.Slot, e.Gen, mkState(0, uint16(s), waiting))
+	if !won {
+		return // it left
+	}
+	p.d.recount(g.virtual.pool, was, s)
+	if g.member != nil {
+		g.member.stats.Moved.Add(1)
+		g.virtual.stats.Moved.Add(1)
+	}
+	e.Sticky = uint16(s)
+	e.Mark |= mark
+	p.moved = true
+	p.enqueue(e, true)
 }
 
 func (p *pass) trimAll() {
@@ -186,8 +204,9 @@ func (p *pass) trimAll() {
 	}
 }
 
-// trim drops the heads of waiters who left and refuses those whose time is
-// over, and returns the head that is left, or nil.
+// trim drops the heads of waiters who left, refuses those whose time is over,
+// moves those whose time at their member is over, and returns the head that is
+// left, or nil.
 func (p *pass) trim(g *group) *queue.Entry {
 	for p.budget > 0 {
 		e := g.queue.Head()
@@ -196,10 +215,18 @@ func (p *pass) trim(g *group) *queue.Entry {
 		}
 		if p.alive(e) {
 			at, to := g.deadline(Tick(e.Since))
-			if at == 0 || at > p.now {
+			if at != 0 && at <= p.now {
+				p.budget--
+				p.refuse(g, *e, to)
+				p.pop(g)
+				continue
+			}
+			if at = g.staysUntil(e); at == 0 || at > p.now {
 				return e
 			}
-			p.refuse(g, *e, to)
+			p.budget--
+			p.moveHead(g, 0, waived)
+			continue
 		}
 		p.budget--
 		p.pop(g)
@@ -209,12 +236,13 @@ func (p *pass) trim(g *group) *queue.Entry {
 
 func (p *pass) refuse(g *group, e queue.Entry, to phase) {
 	l := p.d.loops[e.Loop]
-	was, won := l.table.move(e.Slot, e.Gen, 0, to)
+	was, won := l.table.move(e.Slot, e.Gen, mkState(0, 0, to))
 	if !won {
 		return // it left in this moment
 	}
-	p.d.uncount(g.virtual, was)
-	g.virtual.pool.stats.refused(to, p.now-Tick(e.Since))
+	wait := p.now - Tick(e.Since)
+	p.d.uncount(g.virtual, was).refused(to, wait)
+	g.virtual.stats.refused(to, wait)
 	p.post(l, e.Slot)
 }
 

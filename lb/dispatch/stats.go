@@ -7,58 +7,104 @@ import (
 	"time"
 )
 
-// PoolStats is what a pool's queue has seen. Each field may be read at any
-// time; together they are no snapshot.
-type PoolStats struct {
+// QueueStats is what a queue has seen. Each field may be read at any time;
+// together they are no snapshot.
+type QueueStats struct {
 	Serviced        atomic.Uint64 // left the queue with a slot (connq.serviced)
 	Expired         atomic.Uint64
 	Overflowed      atomic.Uint64 // refused, for the queue was full or off
 	Abandoned       atomic.Uint64 // the client left while parked
 	Requeued        atomic.Uint64 // came back from a failed dial
-	Moved           atomic.Uint64 // from a member's queue to the pool's
+	Moved           atomic.Uint64 // from this member's queue to the pool's
 	RefusedNoMember atomic.Uint64
+	Early           atomic.Uint64 // refused, for it would have expired
+	Shed            atomic.Uint64 // refused, for the queue was slow for too long
+	Flushed         atomic.Uint64 // refused by an operator
 
-	Head   atomic.Int64 // oldest ticket, 0 if nobody waits
-	AgeMax atomic.Int64 // longest wait of those served, nanoseconds (connq.ageMax)
-	AgeEma atomic.Int64 // exponential moving average of them (connq.ageEma)
-	AgeEdm atomic.Int64 // exponentially decaying maximum (connq.ageEdm)
+	Head atomic.Int64 // oldest ticket, 0 if nobody waits
+	ages
 
 	ServedWaits    Waits
-	ExpiredWaits   Waits // refused as expired, or as no member is up
+	RefusedWaits   Waits // expired, shed, flushed, or no member was up
 	AbandonedWaits Waits
+}
 
-	head int64 // owned by who has the baton
+// ages are the waits of those served, in nanoseconds. Written by who has the
+// baton.
+type ages struct {
+	AgeMax atomic.Int64 // longest (connq.ageMax)
+	AgeEma atomic.Int64 // exponential moving average (connq.ageEma)
+	AgeEdm atomic.Int64 // exponentially decaying maximum (connq.ageEdm)
 }
 
 // ageShift sets how fast the averages follow: an eighth of the way each time.
 const ageShift = 3
 
-// served books a grant. Only the holder of the baton calls it.
-func (s *PoolStats) served(wait Tick) {
-	w := int64(wait)
-	s.Serviced.Add(1)
-	s.ServedWaits.Add(w)
-	if w > s.AgeMax.Load() {
-		s.AgeMax.Store(w)
+func (a *ages) served(w int64) {
+	if w > a.AgeMax.Load() {
+		a.AgeMax.Store(w)
 	}
-	ema := s.AgeEma.Load()
-	s.AgeEma.Store(ema + (w-ema)>>ageShift)
-	edm := s.AgeEdm.Load()
-	s.AgeEdm.Store(max(w, edm-edm>>ageShift))
+	ema := a.AgeEma.Load()
+	a.AgeEma.Store(ema + (w-ema)>>ageShift)
+	edm := a.AgeEdm.Load()
+	a.AgeEdm.Store(max(w, edm-edm>>ageShift))
 }
 
-func (s *PoolStats) refused(to phase, wait Tick) {
-	if to == noMember {
+// served books a grant. Only the holder of the baton calls it.
+func (s *QueueStats) served(wait Tick) {
+	s.Serviced.Add(1)
+	s.ServedWaits.Add(int64(wait))
+	s.ages.served(int64(wait))
+}
+
+// refused books one who waited in vain.
+func (s *QueueStats) refused(to phase, wait Tick) {
+	switch to {
+	case noMember:
 		s.RefusedNoMember.Add(1)
-	} else {
+	case shed:
+		s.Shed.Add(1)
+	case flushed:
+		s.Flushed.Add(1)
+	default:
 		s.Expired.Add(1)
 	}
-	s.ExpiredWaits.Add(int64(wait))
+	s.RefusedWaits.Add(int64(wait))
 }
 
-func (s *PoolStats) abandoned(wait Tick) {
+// turnedAway books one who was not let in.
+func (s *QueueStats) turnedAway(why Reason) {
+	switch why {
+	case NoMember:
+		s.RefusedNoMember.Add(1)
+	case Early:
+		s.Early.Add(1)
+	default:
+		s.Overflowed.Add(1)
+	}
+}
+
+func (s *QueueStats) abandoned(wait Tick) {
 	s.Abandoned.Add(1)
 	s.AbandonedWaits.Add(int64(wait))
+}
+
+// add adds what o has counted; ages are not added.
+func (s *QueueStats) add(o *QueueStats) {
+	to, from := s.counts(), o.counts()
+	for i := range to {
+		to[i].Add(from[i].Load())
+	}
+	s.ServedWaits.add(&o.ServedWaits)
+	s.RefusedWaits.add(&o.RefusedWaits)
+	s.AbandonedWaits.add(&o.AbandonedWaits)
+}
+
+func (s *QueueStats) counts() [10]*atomic.Uint64 {
+	return [...]*atomic.Uint64{
+		&s.Serviced, &s.Expired, &s.Overflowed, &s.Abandoned, &s.Requeued,
+		&s.Moved, &s.RefusedNoMember, &s.Early, &s.Shed, &s.Flushed,
+	}
 }
 
 // WaitBuckets is the number of finite buckets of Waits.
@@ -76,6 +122,13 @@ func (w *Waits) Add(ns int64) {
 	ms := uint64(max(ns-1, 0)) / uint64(time.Millisecond)
 	w.buckets[min(bits.Len64(ms), WaitBuckets)].Add(1)
 	w.sum.Add(ns)
+}
+
+func (w *Waits) add(o *Waits) {
+	for i := range w.buckets {
+		w.buckets[i].Add(o.buckets[i].Load())
+	}
+	w.sum.Add(o.sum.Load())
 }
 
 // Snapshot returns the total number, the sum in seconds, and the cumulative

@@ -24,7 +24,7 @@ func TestWaits(t *testing.T) {
 
 // The ages of those served: the longest, the average and the decaying maximum.
 func TestAges(t *testing.T) {
-	var s PoolStats
+	var s QueueStats
 	for _, ms := range []Tick{8, 0, 0} {
 		s.served(ms * 1e6)
 	}

@@ -171,7 +171,7 @@ func (d *driver) arrive(k int) {
 	}
 	now := d.now()
 	c.a = Attempt{Since: now}
-	d.took(c, d.l.Arrive(now, v, s, uint32(k), c.a))
+	d.took(c, d.l.arriveAs(now, v, s, uint32(k), c.a))
 }
 
 func (d *driver) step() {
@@ -280,7 +280,7 @@ func TestStressExpiry(t *testing.T) {
 		l.SetPoolRules(1, PoolID(p), r.Pools[p])
 	}
 	r.stress(t, 40, func(d *driver) { d.faults, d.sticky = true, true })
-	if r.PoolStats(0).Expired.Load() == 0 {
+	if r.PoolQueueAll(0).Expired.Load() == 0 {
 		t.Log("nobody expired: the test shows little")
 	}
 }

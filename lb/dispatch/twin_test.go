@@ -195,6 +195,16 @@ func (t *twin) waiting(p PoolID, s Sticky) (n int64) {
 	return n
 }
 
+// waitingOf counts the waiters of a virtual server.
+func (t *twin) waitingOf(v VirtualID) (n int64) {
+	for _, w := range t.waiters {
+		if w.virtual == v {
+			n++
+		}
+	}
+	return n
+}
+
 func (t *twin) anyWaits(p PoolID) bool {
 	return slices.ContainsFunc(t.waiters, func(w *twinWaiter) bool { return t.poolOf(w.virtual) == p })
 }

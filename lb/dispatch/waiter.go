@@ -13,7 +13,7 @@ type Waiter struct {
 //	          grant (home)
 //	waiting ----------------> granted   the loop owns the slot, once
 //	   |  \
-//	   |   `-- refuse (home) -> refused  expired, or no member is up
+//	   |   `-- refuse (home) -> refused  expired, shed, flushed, or no member is up
 //	   `------ leave (loop) --> gone     the client left first
 //
 // The move out of waiting is one compare-and-swap, so exactly one of grant,
@@ -33,13 +33,18 @@ const (
 	grantedProbe
 	expired
 	noMember
+	shed
+	flushed
 	gone
 )
 
-// A state word: generation in the upper half, then a member plus one, then
-// the phase. While waiting, the member is the one whose queue counts the
-// waiter (0: the pool's); when granted, the one to dial.
+// A state word: generation in the upper half, then whether it was granted as
+// one persisted, a member plus one, and the phase. While waiting, the member is
+// the one whose queue counts the waiter (0: the pool's); when granted, the one
+// to dial.
 type state uint64
+
+const persistedBit = 1 << 24
 
 func mkState(gen uint32, member uint16, p phase) state {
 	return state(gen)<<32 | state(member)<<8 | state(p)
@@ -48,6 +53,8 @@ func mkState(gen uint32, member uint16, p phase) state {
 func (s state) gen() uint32    { return uint32(s >> 32) }
 func (s state) member() uint16 { return uint16(s >> 8) }
 func (s state) phase() phase   { return phase(s) }
+
+func (s state) persisted() bool { return s&persistedBit != 0 }
 
 // record is one waiter, in its loop's table.
 type record struct {
@@ -67,26 +74,55 @@ const (
 // table is a loop's waiters. The loop allocates and frees; homes reach records
 // by slot. Chunks never move, so a slot is good for as long as it is in use.
 type table struct {
-	chunks [tableChunks]atomic.Pointer[[tableChunk]record]
-	used   uint32   // slots handed out at least once
-	idle   []uint32 // freed slots
+	chunks  [tableChunks]atomic.Pointer[[tableChunk]record]
+	sources [tableChunks]atomic.Pointer[[tableChunk]address] // nil: nobody of the chunk has one
+	used    uint32                                           // slots handed out at least once
+	idle    []uint32                                         // freed slots
 }
+
+// address is a waiter's source. Homes read it of waiters that may just have
+// left; then it may be anybody's, and they can't be granted anyway.
+type address struct{ hi, lo atomic.Uint64 }
 
 func (t *table) at(slot uint32) *record {
 	return &t.chunks[slot/tableChunk].Load()[slot%tableChunk]
 }
 
 // alloc makes a waiting record. ok is false when the table is full.
-func (t *table) alloc(conn uint32, v VirtualID, sticky uint16) (w Waiter, ok bool) {
+func (t *table) alloc(conn uint32, v *virtual, sticky Sticky, from Source) (w Waiter, ok bool) {
 	slot, ok := t.slot()
 	if !ok {
 		return w, false
 	}
 	r := t.at(slot)
 	gen := state(r.state.Load()).gen() + 1
-	r.conn, r.virtual = conn, v
-	r.state.Store(uint64(mkState(gen, sticky, waiting)))
+	r.conn, r.virtual = conn, v.id
+	t.setSource(slot, v, from)
+	r.state.Store(uint64(mkState(gen, uint16(sticky), waiting)))
 	return Waiter{slot, gen}, true
+}
+
+// setSource notes a waiter's address, if that will be asked for.
+func (t *table) setSource(slot uint32, v *virtual, from Source) {
+	at := &t.sources[slot/tableChunk]
+	c := at.Load()
+	if c == nil {
+		if !v.usesAddr {
+			return
+		}
+		c = new([tableChunk]address)
+		at.Store(c)
+	}
+	c[slot%tableChunk].hi.Store(from.Hi)
+	c[slot%tableChunk].lo.Store(from.Lo)
+}
+
+func (t *table) source(slot uint32) Source {
+	c := t.sources[slot/tableChunk].Load()
+	if c == nil {
+		return Source{}
+	}
+	return Source{c[slot%tableChunk].hi.Load(), c[slot%tableChunk].lo.Load()}
 }
 
 func (t *table) slot() (uint32, bool) {
@@ -113,16 +149,16 @@ func (t *table) release(slot uint32) {
 	t.idle = append(t.idle, slot)
 }
 
-// move tries to bring the waiter named by slot and gen from waiting to p, and
-// returns the state word it had. Won is false if it was not waiting any more.
-func (t *table) move(slot, gen uint32, member uint16, p phase) (was state, won bool) {
+// move tries to bring the waiter named by slot and gen from waiting to to (of
+// generation 0: it keeps its own), and returns the state word it had. Won is false if it was not waiting any more.
+func (t *table) move(slot, gen uint32, to state) (was state, won bool) {
 	r := t.at(slot)
 	for {
 		was = state(r.state.Load())
 		if was.gen() != gen || was.phase() != waiting {
 			return was, false
 		}
-		if r.state.CompareAndSwap(uint64(was), uint64(mkState(gen, member, p))) {
+		if r.state.CompareAndSwap(uint64(was), uint64(gen)<<32|uint64(to)) {
 			return was, true
 		}
 	}

@@ -22,10 +22,13 @@ type Counter struct {
 	word atomic.Int64 // free tokens; below zero, how many are to come back first
 	_    [56]byte
 
-	asked  atomic.Int64 // the limit somebody asked for last
-	limit  atomic.Int64 // the limit in force: how many tokens there are. Written by the home
-	lease  atomic.Int64 // most tokens in a shard; 0: no shards
-	strict atomic.Bool  // a debt is being paid: the shards are out of use
+	asked  atomic.Int64  // the limit somebody asked for last
+	limit  atomic.Int64  // the limit in force: how many tokens there are. Written by the home
+	lease  atomic.Int64  // most tokens in a shard; 0: no shards
+	strict atomic.Bool   // a debt is being paid: the shards are out of use
+	most   atomic.Int64  // the most in use that Note saw
+	begun  atomic.Uint32 // times somebody carried tokens between word and shards, where
+	ended  atomic.Uint32 // they are in neither, and times it was done
 	shards []shard
 }
 
@@ -104,14 +107,27 @@ func (c *Counter) takeLease(loop int) (ok, left bool) {
 			return false, false
 		}
 		more := min(c.lease.Load(), w/int64(sharers*len(c.shards)))
-		if !c.word.CompareAndSwap(w, w-1-more) {
+		if more == 0 {
+			if c.word.CompareAndSwap(w, w-1) {
+				return true, false
+			}
 			continue
 		}
-		if more > 0 {
-			c.shards[loop].free.Add(more)
+		if c.carry(loop, w, more) {
+			return true, true
 		}
-		return true, more > 0
 	}
+}
+
+// carry takes a token and more from a word of w, and puts these into the shard.
+func (c *Counter) carry(loop int, w, more int64) bool {
+	c.begun.Add(1)
+	defer c.ended.Add(1)
+	if !c.word.CompareAndSwap(w, w-1-more) {
+		return false
+	}
+	c.shards[loop].free.Add(more)
+	return true
 }
 
 // TakeWord takes a token from the word alone: what the home may hand out.
@@ -125,6 +141,17 @@ func (c *Counter) TakeWord() bool {
 			return true
 		}
 	}
+}
+
+// Force takes a token whether or not there is one: below zero it is a debt, as
+// after a lowered limit; see Apply for announce. Only the home calls it.
+func (c *Counter) Force(announce func()) {
+	if c.TakeWord() {
+		return
+	}
+	c.strict.Store(true)
+	announce()
+	c.word.Add(-1)
 }
 
 // Give gives a token back, to the word if toWord. sharded says that it went
@@ -151,7 +178,9 @@ func (c *Counter) Sweep() {
 	for i := range c.shards {
 		s := &c.shards[i].free
 		if s.Load() != 0 {
+			c.begun.Add(1)
 			c.word.Add(s.Swap(0))
+			c.ended.Add(1)
 		}
 	}
 }
@@ -170,8 +199,12 @@ func (c *Counter) Settle() (strict bool) {
 	return false
 }
 
-// Set asks for another limit; 0 is None. The home puts it into force.
-func (c *Counter) Set(limit int64) { c.asked.Store(effective(limit)) }
+// Set asks for another limit; 0 is None. The home puts it into force. True if
+// it is another one.
+func (c *Counter) Set(limit int64) bool {
+	limit = effective(limit)
+	return c.asked.Swap(limit) != limit
+}
 
 // Apply puts into force what Set asked for. Nothing in use is taken away: a
 // limit below what is in use leaves a debt; announce then tells those who
@@ -192,6 +225,37 @@ func (c *Counter) Apply(announce func()) {
 	c.limit.Store(limit)
 	c.word.Add(limit - old)
 }
+
+// Note looks how many are in use, for Most. While tokens are carried about, it
+// can't tell these from used ones, and lets it be.
+func (c *Counter) Note() {
+	begun := c.begun.Load()
+	if begun != c.ended.Load() {
+		return
+	}
+	n := c.InUse()
+	if begun != c.begun.Load() {
+		return
+	}
+	for {
+		m := c.most.Load()
+		if n <= m || c.most.CompareAndSwap(m, n) {
+			return
+		}
+	}
+}
+
+// Most returns the most that Note, or this call, has seen in use.
+func (c *Counter) Most() int64 {
+	c.Note()
+	return c.most.Load()
+}
+
+// Below says whether one more may be in use, be the token in reach or not.
+func (c *Counter) Below() bool { return c.InUse() < c.limit.Load() }
+
+// InForce returns the limit that Apply put into force last.
+func (c *Counter) InForce() int64 { return c.limit.Load() }
 
 // InUse returns the tokens in use. While tokens move it may be off by the
 // few that are on their way; at rest it is exact.

@@ -12,6 +12,7 @@ type Entry struct {
 	Sticky  uint16 // member it is persisted to, plus one; 0: none
 	Loop    uint16 // owner
 	Tries   uint8  // dials that failed
+	Mark    uint8  // for whoever owns the queue
 }
 
 // Before says whether e is served before o: by ticket, then by loop. Of one loop

@@ -110,3 +110,37 @@ func (r *Ring[T]) Replace(o *Ring[T]) {
 	r.first.Store(o.first.Load())
 	r.spare.Store(nil)
 }
+
+// Cursor reads a ring's entries without taking them. It is good until the next
+// Peek, Drop or Push.
+type Cursor[T any] struct {
+	at   *chunk[T]
+	read uint32
+}
+
+// Cursor returns one at the oldest entry. Only the consumer may call it.
+func (r *Ring[T]) Cursor() Cursor[T] {
+	r.Peek() // finds the first chunk
+	return Cursor[T]{r.head, r.read}
+}
+
+// Peek returns the entry at the cursor, or nil.
+func (c *Cursor[T]) Peek() *T {
+	if c.at == nil {
+		return nil
+	}
+	if c.read == chunkLen {
+		next := c.at.next.Load()
+		if next == nil {
+			return nil
+		}
+		c.at, c.read = next, 0
+	}
+	if c.read == c.at.wrote.Load() {
+		return nil
+	}
+	return &c.at.items[c.read]
+}
+
+// Next moves on.
+func (c *Cursor[T]) Next() { c.read++ }

@@ -31,7 +31,7 @@ var beside = map[string][]string{
 	"stack/relay":        {"stack/sys"},
 	"stack/wheel":        {"stack/slab"},
 	"lb/queue":           {"lb/ring"},
-	"lb/dispatch":        {"lb/limit", "lb/method", "lb/queue", "lb/ring"},
+	"lb/dispatch":        {"lb/codel", "lb/limit", "lb/method", "lb/persist", "lb/queue", "lb/ramp", "lb/rate", "lb/ring"},
 }
 
 // outside stand beside the floors: they may import each other and, of the

@@ -1,0 +1,123 @@
+package dispatch
+
+import "penstock/lb/method"
+
+// chooser is what a loop, or a home, remembers of a pool to balance it.
+type chooser struct {
+	turn  method.RoundRobin
+	ratio method.Ratio
+}
+
+// any takes a slot of the member that the pool's method prefers among those
+// that have one.
+func (t *taking) any(pl *pool, w *wish, next *chooser) (*member, bool) {
+	open := pl.members
+	if pl.minActive > 0 {
+		open = open[:t.open(pl, w)]
+	}
+	if pl.mode == InTurn {
+		return t.inTurn(open, w, &next.turn)
+	}
+	// A slot may lie in another loop's shard, out of reach. Then the waiter is
+	// parked, and the home sees it: better than another member than the rule says.
+	i := t.best(pl, open, w, next)
+	if i < 0 {
+		return nil, false
+	}
+	m := open[i]
+	probe, ok := t.one(m, false)
+	if !ok {
+		return nil, false
+	}
+	m.given.Store(int64(t.now))
+	if pl.mode == ByRatio {
+		next.ratio.Chose(i)
+	}
+	return m, probe
+}
+
+// inTurn asks one after the other, beginning behind the one that was last.
+func (t *taking) inTurn(open []*member, w *wish, turn *method.RoundRobin) (*member, bool) {
+	n := len(open)
+	for i, k := turn.First(max(n, 1)), 0; k < n; i, k = i+1, k+1 {
+		if i == n {
+			i = 0
+		}
+		m := open[i]
+		if w.tried&m.bit() != 0 {
+			continue
+		}
+		if probe, ok := t.one(m, false); ok {
+			turn.Chose(i)
+			return m, probe
+		}
+	}
+	return nil, false
+}
+
+// open returns how many of the members may be chosen: those of the highest
+// priority groups that together have min-active-members active ones. A member
+// is active if it is up and below its limit (F5 manual, "priority group
+// activation"), so a lower group opens before anybody waits.
+func (t *taking) open(pl *pool, w *wish) int {
+	active, from := 0, 0
+	for _, end := range pl.levels {
+		for _, m := range pl.members[from:end] {
+			if t.active(m, w) {
+				active++
+			}
+		}
+		if active >= pl.minActive {
+			return end
+		}
+		from = end
+	}
+	return len(pl.members)
+}
+
+// active says whether the member could be given a connection as far as its own
+// limits go, be the slot in reach or not.
+func (t *taking) active(m *member, w *wish) bool {
+	return w.tried&m.bit() == 0 && m.eligible(t.now, false) && m.slots.Below() && m.node.slots.Below()
+}
+
+// best returns which of the open members the pool's method prefers, of those
+// that are active; -1 if none is.
+func (t *taking) best(pl *pool, open []*member, w *wish, next *chooser) int {
+	switch pl.mode {
+	case ByRatio:
+		return next.ratio.Next(pl.weights[:len(open)], func(i int) bool { return !t.active(open[i], w) })
+	case BySource:
+		return t.bestHash(open, w)
+	default:
+		return t.leastLoaded(open, w)
+	}
+}
+
+func (t *taking) bestHash(open []*member, w *wish) int {
+	best, most := -1, method.Score{}
+	for i, m := range open {
+		if !t.active(m, w) {
+			continue
+		}
+		if s := method.ScoreOf(m.key, m.ratio, w.source.Hi, w.source.Lo); best < 0 || most.Less(s) {
+			best, most = i, s
+		}
+	}
+	return best
+}
+
+// leastLoaded counts connections, dials and those who wait for the member.
+func (t *taking) leastLoaded(open []*member, w *wish) int {
+	best, least := -1, method.Load{}
+	for i, m := range open {
+		if !t.active(m, w) {
+			continue
+		}
+		l := method.Load{N: m.slots.InUse() + m.depth.Load(), Ratio: m.ratio, Since: m.given.Load()}
+		if best < 0 || l.Less(least) {
+			best, least = i, l
+		}
+	}
+	return best
+}

@@ -1,0 +1,263 @@
+package dispatch
+
+import (
+	"cmp"
+	"slices"
+
+	"penstock/lb/limit"
+	"penstock/lb/persist"
+)
+
+// Changes of the topology and its rules. Nobody may be in any method of a Loop
+// meanwhile: the loops stand still. A series of changes ends with Changed,
+// which puts it into force. Numbers of what was removed are used again.
+
+// AddNode adds a server address.
+func (d *Dispatcher) AddNode(c NodeConfig) NodeID {
+	n := &node{slots: limit.New(c.Limit, len(d.loops))}
+	n.state.Store(uint32(c.State))
+	n.id = NodeID(place(&d.nodes, n))
+	return n.id
+}
+
+// AddPool adds a pool without members.
+func (d *Dispatcher) AddPool(c PoolConfig) PoolID {
+	pl := &pool{slots: limit.New(c.Limit, len(d.loops))}
+	pl.setRules(c)
+	pl.id = PoolID(place(&d.pools, pl))
+	for _, l := range d.loops {
+		l.next = grown(l.next, int(pl.id))
+		l.next[pl.id] = chooser{}
+	}
+	return pl.id
+}
+
+// AddMember adds a member to its pool. It ramps up slowly, if the pool says so.
+func (d *Dispatcher) AddMember(now Tick, c MemberConfig) MemberID {
+	m := d.addMember(c)
+	if m.up() {
+		m.startRamp(now)
+	}
+	return m.id
+}
+
+func (d *Dispatcher) addMember(c MemberConfig) *member {
+	pl := d.pools[c.Pool]
+	d.gen++
+	m := &member{gen: d.gen, pool: pl, node: d.nodes[c.Node], slots: limit.New(c.Limit, len(d.loops))}
+	m.index = pl.freeIndex()
+	m.set(c)
+	m.id = MemberID(place(&d.members, m))
+	pl.members = append(pl.members, m)
+	return m
+}
+
+// freeIndex returns the lowest index that no member has.
+func (pl *pool) freeIndex() int {
+	for i := 0; ; i++ {
+		if !slices.ContainsFunc(pl.members, func(m *member) bool { return m.index == i }) {
+			return i
+		}
+	}
+}
+
+func (m *member) set(c MemberConfig) {
+	m.state.Store(uint32(c.State))
+	m.limit.Store(c.Limit)
+	m.slots.Set(c.Limit)
+	m.depthCap.Store(c.Depth)
+	m.ratio, m.priority, m.key = max(c.Ratio, 1), c.Priority, c.Key
+}
+
+// AddVirtual adds a virtual server.
+func (d *Dispatcher) AddVirtual(c VirtualConfig) VirtualID {
+	v := &virtual{slots: limit.New(c.Limit, len(d.loops)), fresh: newRings(len(d.loops))}
+	v.usable = d.usableBy(v)
+	v.id = VirtualID(place(&d.virtuals, v))
+	v.free = d.newGroup(v, groupKey{virtual: v.id})
+	d.setVirtual(v, c)
+	return v.id
+}
+
+func (d *Dispatcher) setVirtual(v *virtual, c VirtualConfig) {
+	old := v.cfg
+	v.cfg = c
+	v.slots.Set(c.Limit)
+	v.class = min(c.Class, topClass)
+	v.classes = v.classes[:0]
+	for _, r := range c.Classes {
+		v.classes = append(v.classes, newClass(r))
+	}
+	slices.SortStableFunc(v.classes, func(a, b class) int { return cmp.Compare(b.bits, a.bits) })
+	v.regroup = v.regroup || c.Class != old.Class || !slices.Equal(c.Classes, old.Classes)
+	d.setPersistence(v, c, old)
+	v.join(d.pools[c.Pool])
+}
+
+func (d *Dispatcher) setPersistence(v *virtual, c, old VirtualConfig) {
+	if t := v.records.Load(); c.Persist == old.Persist && t != nil {
+		t.SetTimeout(int64(c.Timeout))
+		return
+	}
+	v.records.Store(nil)
+	if c.Persist.on() {
+		v.records.Store(persist.New(d.seed(), int(c.Persist.V4), int(c.Persist.V6), int64(c.Timeout)))
+	}
+}
+
+// seed differs from table to table. It need not be a secret from anybody but
+// clients, who can't see what comes of it.
+func (d *Dispatcher) seed() uint64 {
+	d.gen++
+	return uint64(d.gen)*0x9e3779b97f4a7c15 | 1
+}
+
+// SetNode changes a server address.
+func (d *Dispatcher) SetNode(now Tick, id NodeID, c NodeConfig) {
+	d.nodes[id].slots.Set(c.Limit)
+	d.setNodeState(now, d.nodes[id], c.State)
+}
+
+// SetPool changes a pool and its rules.
+func (d *Dispatcher) SetPool(_ Tick, id PoolID, c PoolConfig) {
+	d.pools[id].slots.Set(c.Limit)
+	d.pools[id].setRules(c)
+}
+
+// SetMember changes a member. Pool and Node are not looked at.
+func (d *Dispatcher) SetMember(now Tick, id MemberID, c MemberConfig) {
+	m := d.members[id]
+	m.note(now, func() { m.set(c) })
+}
+
+// SetMemberUp is the monitor's word on a member. Down is as offline; a member
+// that comes up is well again, and ramps up slowly.
+func (d *Dispatcher) SetMemberUp(now Tick, id MemberID, up bool) {
+	m := d.members[id]
+	m.note(now, func() {
+		if m.down.Store(!up); up {
+			m.well()
+		}
+	})
+}
+
+// SetVirtual changes a virtual server. If it is given another pool, its
+// waiters go there, each with its ticket.
+func (d *Dispatcher) SetVirtual(_ Tick, id VirtualID, c VirtualConfig) { d.setVirtual(d.virtuals[id], c) }
+
+// RemoveMember takes a member out. Its waiters go to the pool's queue; what is
+// connected goes on. It is forgotten when that has ended; see ForgetMember.
+func (d *Dispatcher) RemoveMember(_ Tick, id MemberID) { d.members[id].removed.Store(true) }
+
+// RemoveVirtual takes a virtual server out. What is connected goes on, and who
+// waits is served.
+func (d *Dispatcher) RemoveVirtual(_ Tick, id VirtualID) { d.virtuals[id].removed = true }
+
+// RemovePool takes a pool out, with its members. It is forgotten when these
+// are, and its virtual servers.
+func (d *Dispatcher) RemovePool(now Tick, id PoolID) {
+	pl := d.pools[id]
+	pl.removed = true
+	for _, m := range pl.members {
+		d.RemoveMember(now, m.id)
+	}
+}
+
+// RemoveNode takes a server address out; its members are to be removed before.
+func (d *Dispatcher) RemoveNode(_ Tick, id NodeID) { d.nodes[id].removed = true }
+
+// ForgetMember frees the number of a removed member. The caller says that no
+// connection of its own names it any more. False if somebody else's still does.
+func (d *Dispatcher) ForgetMember(id MemberID) bool {
+	m := d.members[id]
+	if !m.removed.Load() || m.slots.InUse() != 0 || m.depth.Load() != 0 {
+		return false
+	}
+	m.pool.past.add(&m.stats)
+	d.members[id] = nil
+	return true
+}
+
+// ForgetVirtual does the same for a virtual server.
+func (d *Dispatcher) ForgetVirtual(id VirtualID) bool {
+	v := d.virtuals[id]
+	if !v.removed || v.slots.InUse() != 0 || v.waits.Load() != 0 {
+		return false
+	}
+	v.leavePool()
+	d.virtuals[id] = nil
+	return true
+}
+
+// note makes a change of a member, and starts its slow ramp if that brought it
+// up.
+func (m *member) note(now Tick, change func()) {
+	was := m.up()
+	change()
+	if !was && m.up() {
+		m.startRamp(now)
+	}
+}
+
+// startRamp has the home raise the member's limit slowly from 1 on.
+func (m *member) startRamp(now Tick) {
+	m.rampFrom.Store(int64(now))
+	if h := m.pool.home; h != nil {
+		h.ramping.Store(true)
+	}
+}
+
+func (d *Dispatcher) setNodeState(now Tick, n *node, s State) {
+	was := n.state.Load()
+	d.eachOf(n, func(m *member) {
+		n.state.Store(was)
+		m.note(now, func() { n.state.Store(uint32(s)) })
+	})
+	n.state.Store(uint32(s))
+}
+
+func (d *Dispatcher) eachOf(n *node, do func(*member)) {
+	for _, m := range d.members {
+		if m != nil && m.node == n {
+			do(m)
+		}
+	}
+}
+
+func (pl *pool) setRules(c PoolConfig) {
+	pl.setQueueRules(c)
+	pl.tries, pl.mode, pl.minActive = c.Tries, c.Mode, c.MinActive
+	pl.slowRamp, pl.persistWait, pl.classAge = c.SlowRamp, c.PersistWait, c.ClassAge
+	pl.shedding, pl.refuseEarly = c.CoDel, c.RefuseEarly
+	pl.regroup = pl.regroup || pl.fair != c.Fair
+	pl.fair = c.Fair
+}
+
+func (pl *pool) setQueueRules(c PoolConfig) {
+	pl.queue.Store(c.Queue)
+	pl.depthCap.Store(c.Depth)
+	pl.downCap.Store(c.DownDepth)
+	pl.queueTime.Store(int64(c.QueueTime))
+	pl.whenDown.Store(c.WhenDownQueue)
+	pl.whenDownTime.Store(int64(c.WhenDownTime))
+}
+
+// place puts an object at the first free number.
+func place[T any](s *[]*T, o *T) int {
+	for i, have := range *s {
+		if have == nil {
+			(*s)[i] = o
+			return i
+		}
+	}
+	*s = append(*s, o)
+	return len(*s) - 1
+}
+
+// grown returns s with room for index i.
+func grown[T any](s []T, i int) []T {
+	if i >= len(s) {
+		s = append(s, make([]T, i+1-len(s))...)
+	}
+	return s
+}

@@ -1,0 +1,146 @@
+package dispatch
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Fairness among senders (queue-fair): waiters of a pool are sorted by the
+// prefix they come from into flows, and the flows are served in turn, each one
+// connection: deficit round robin where every packet is as large as the
+// quantum. Within a flow the oldest goes first.
+//
+// There is a fixed number of flows, so that a million prefixes cost no more
+// than these; a prefix is dealt a hand of them by its hash (shuffle sharding,
+// as in Kubernetes' API priority and fairness, pkg/util/shufflesharding). It
+// has one of the hand for itself while there is one, and joins the shortest
+// else: who floods the queue fills its own flow, and harms those only whose
+// whole hand is taken.
+const (
+	flowsOfLine = 256
+	handOfFlows = 8 // bytes of a hash, one a card
+)
+
+// topClass is the highest queue-class. It is served first.
+const topClass = 7
+
+// line is the flows of one class of a pool.
+type line struct {
+	pool  *pool
+	flows [flowsOfLine]flow
+	turn  []*flow // those with waiters, in the order they are served
+	next  int     // in turn
+}
+
+type flow struct {
+	line   *line
+	index  uint16
+	owner  uint64   // hash of the prefix that has it for itself
+	groups []*group // with entries
+}
+
+// flowOf returns the flow for a client.
+func (pl *pool) flowOf(class uint8, from Source) *flow {
+	ln := pl.lines[class]
+	if ln == nil {
+		ln = &line{pool: pl}
+		for i := range ln.flows {
+			ln.flows[i].line, ln.flows[i].index = ln, uint16(i)
+		}
+		pl.lines[class] = ln
+	}
+	return ln.deal(hashOf(pl.fair.of(from)))
+}
+
+// deal chooses among the hand of a prefix.
+func (ln *line) deal(hash uint64) *flow {
+	var empty, shortest *flow
+	for h := hash; h != 0; h >>= 64 / handOfFlows {
+		f := &ln.flows[h%flowsOfLine]
+		switch {
+		case f.owner == hash:
+			return f
+		case len(f.groups) == 0:
+			if empty == nil {
+				empty = f
+			}
+		case shortest == nil || f.len() < shortest.len():
+			shortest = f
+		}
+	}
+	if empty != nil {
+		empty.owner = hash
+		return empty
+	}
+	return shortest
+}
+
+// hashOf mixes an address; never 0. (The finalizer of MurmurHash3, Austin
+// Appleby, public domain.)
+func hashOf(s Source) uint64 {
+	h := s.Hi ^ bits.RotateLeft64(s.Lo, 32)*0x9e3779b97f4a7c15
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	h ^= h >> 33
+	return max(h, 1)
+}
+
+func (f *flow) len() (n int) {
+	for _, g := range f.groups {
+		n += g.queue.Len()
+	}
+	return n
+}
+
+// enter adds a group that has waiters now. A flow that had none is served
+// after all others.
+func (f *flow) enter(g *group) {
+	if ln := f.line; len(f.groups) == 0 {
+		if len(ln.turn) == 0 {
+			ln.pool.fairly = append(ln.pool.fairly, ln)
+		}
+		ln.turn = slices.Insert(ln.turn, ln.next, f)
+		ln.next++
+	}
+	f.groups = append(f.groups, g)
+}
+
+// exit takes a group off that has no waiters any more.
+func (f *flow) exit(g *group) {
+	f.groups = slices.DeleteFunc(f.groups, func(o *group) bool { return o == g })
+	if len(f.groups) > 0 {
+		return
+	}
+	f.owner = 0
+	ln := f.line
+	i := slices.Index(ln.turn, f)
+	ln.turn = slices.Delete(ln.turn, i, i+1)
+	if i < ln.next {
+		ln.next--
+	}
+	if len(ln.turn) == 0 {
+		ln.pool.fairly = slices.DeleteFunc(ln.pool.fairly, func(o *line) bool { return o == ln })
+	}
+}
+
+// hadTurn notes that a waiter of the flow was served.
+func (f *flow) hadTurn() { f.line.next = slices.Index(f.line.turn, f) + 1 }
+
+// headOf returns the queue whose head is next in the line: of the first flow in
+// turn that has one which is not blocked, the oldest.
+func (p *pass) headOf(ln *line) *group {
+	n := len(ln.turn)
+	for i := range n {
+		f := ln.turn[(ln.next+i)%n]
+		var c candidate
+		for _, g := range f.groups {
+			p.consider(&c, g)
+		}
+		if c.group != nil {
+			return c.group
+		}
+	}
+	return nil
+}

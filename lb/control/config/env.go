@@ -78,8 +78,9 @@ func (e Env) checkSecret(name string) error {
 	return nil
 }
 
-// admin is where the admin API listens if the user does not say.
-func (e Env) admin() string {
+// Admin is where the admin API listens if the user does not say, "off" if
+// there is no place for it.
+func (e Env) Admin() string {
 	dir := "/run"
 	if e.UID != 0 {
 		dir = e.RuntimeDir

@@ -13,6 +13,9 @@ func FuzzFlags(f *testing.F) {
 		f.Add(strings.Join(tt.args, "\n"))
 	}
 	f.Add("-demo")
+	for _, tt := range keyMistakes {
+		f.Add("-listen=:8080\n-pool\np\n-" + tt.flag + "\n" + tt.words + "," + tt.key + "=" + tt.value)
+	}
 	f.Add("-virtual\nweb,listen=[::1]:80,refuse=http-503\n-pool\napp,queue-time-limit=1500\n-member\n10.0.0.1:80,pool=app")
 	f.Fuzz(func(t *testing.T, text string) {
 		args := strings.Split(text, "\n")
@@ -24,6 +27,9 @@ func FuzzFlags(f *testing.F) {
 func FuzzFlagfile(f *testing.F) {
 	f.Add("# a story\n\nlisten :80\r\n-member 10.0.0.1:80,connection-limit=5 # one\n--loops=3\n")
 	f.Add("virtual web,listen=:80,pool=web\npool web,queue-depth-cap=none\nnode 10.0.0.9\n")
+	f.Add("virtual web,listen=:80,persist=source/24,queue-class-from=::ffff:10.0.0.0/104:3,trusted-proxies=10.0.0.0/8/::1\n" +
+		`pool web,monitor=http,monitor-send=GET / HTTP/1.0\r\nX: \#a\,b\\\r\n\r\n,monitor-recv=é` + "\n")
+	f.Add("admin 0.0.0.0:1\nadmin-token-file f\nlisten :80\nnode 10.0.0.1,ratio=3\nmember 10.0.0.1:1,ratio=node\n")
 	f.Add("demo\ndemo false\n=\n-\n--\n- x\n#\n #\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		checkRoundTrip(t, []string{"-flagfile", "f"}, testEnv(map[string]string{"f": text}))
@@ -42,11 +48,15 @@ func checkRoundTrip(t *testing.T, args []string, env Env) {
 	if err := Print(io.Discard, c); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Parse(c.Flags(), Env{})
+	again, err := Parse(c.Flags(), env)
 	if err != nil {
 		t.Fatalf("%q: %v", c.Flags(), err)
 	}
+	c = c.Clone()
 	c.FlagFile = ""
+	if err := c.Validate(); err != nil {
+		t.Fatalf("%q: %v", c.Flags(), err)
+	}
 	if !reflect.DeepEqual(c, again) {
 		t.Fatalf("%q:\ngot  %+v\nwant %+v", c.Flags(), again, c)
 	}

@@ -38,7 +38,7 @@ func Parse(args []string, env Env) (*Config, error) {
 		env: env, poolIndex: map[string]int{}, nodeIndex: map[netip.Addr]int{}, origins: map[object]origin{},
 	}
 	setDefaults(settingKeys, &p.config)
-	p.config.Admin = env.admin()
+	p.config.Admin = env.Admin()
 	if !p.scan(args) {
 		return nil, ErrHelp
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
 	"strings"
@@ -11,13 +12,16 @@ import (
 
 // testEnv has the files it is given, and root's defaults.
 func testEnv(files map[string]string) Env {
-	return Env{ReadFile: func(name string) ([]byte, error) {
-		text, ok := files[name]
-		if !ok {
-			return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
-		}
-		return []byte(text), nil
-	}}
+	return Env{
+		FileMode: func(string) (fs.FileMode, error) { return 0o600, nil },
+		ReadFile: func(name string) ([]byte, error) {
+			text, ok := files[name]
+			if !ok {
+				return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
+			}
+			return []byte(text), nil
+		},
+	}
 }
 
 func mustParse(t *testing.T, args ...string) *Config {
@@ -75,7 +79,7 @@ func TestAdminDefault(t *testing.T) {
 		{Env{UID: 1, RuntimeDir: "relative"}, "off"},
 		{Env{UID: 1, RuntimeDir: long}, "off"}, // no socket can have this path
 	} {
-		if got := tt.env.admin(); got != tt.want {
+		if got := tt.env.Admin(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.env, got, tt.want)
 		}
 	}

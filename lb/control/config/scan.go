@@ -82,6 +82,7 @@ func (p *parser) add(t token) {
 	if t.value == "" {
 		p.tried = p.tried || listens(t.name)
 		p.mistake(g, "value missing; allowed is -%s %s", t.name, flagForm(t.name))
+		p.origins[object{flag: t.name}] = origin{g, map[string]string{t.name: ""}}
 		return
 	}
 	p.given = append(p.given, g)

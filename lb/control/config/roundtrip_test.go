@@ -1,0 +1,135 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// oldValues is keyValues for the keys that are not there.
+var oldValues = map[string][]string{
+	"connection-limit": {"0", "1", "1099511627775"}, "queue-depth-limit": {"0", "3"},
+	"queue-on-connection-limit": {"on", "off"}, "queue-depth-cap": {"members", "none"},
+	"queue-time-limit": {"1500", "1h2m3.4s"}, "when-down": {"queue", "refuse"}, "when-down-time-limit": {"0", "1m"},
+	"reselect-tries": {"0", "254"}, "connect-timeout": {"1ns"}, "on-client-close": {"keep", "leave"},
+	"mode": {"tcp"}, "front": {"kernel"}, "refuse": {"reset", "close", "http-503"}, "idle-timeout": {"0", "90m"},
+	"half-close-timeout": {"0", "1s"}, "keepalive": {"0", "9h"}, "tcp-user-timeout": {"0", "1ms"},
+	"state": {"enabled", "disabled", "offline"},
+}
+
+// proxies are the keys that do not go together as one likes.
+var proxies = []string{"", ",trusted-proxies=::/0/0.0.0.0/0", ",accept-proxy-protocol=on,trusted-proxies=10.0.0.0/8"}
+
+// drawKeys sets some keys of a table.
+func drawKeys[K any](t *rapid.T, flag string, keys []key[K]) (pairs string) {
+	for _, k := range keys {
+		values := oldValues[k.name]
+		for _, kv := range keyValues {
+			if kv.flag == flag && kv.key == k.name && k.name != "accept-proxy-protocol" && k.name != "trusted-proxies" {
+				values = kv.values
+			}
+		}
+		if len(values) > 0 && rapid.Bool().Draw(t, k.name) {
+			value, _, _ := strings.Cut(rapid.SampledFrom(values).Draw(t, "value of "+k.name), ">")
+			pairs += "," + k.name + "=" + value
+		}
+	}
+	return pairs
+}
+
+var monitorText = rapid.StringMatching(`[ -~é日\r\n]{1,20}`).Filter(func(s string) bool {
+	_, err := parseSend(escape(s))
+	return err == nil && s != anyAnswer
+})
+
+// drawArgs is a valid configuration.
+func drawArgs(t *rapid.T) (args []string) {
+	pools := rapid.IntRange(1, 3).Draw(t, "pools")
+	for p := range pools {
+		pool := fmt.Sprintf("-pool=p%d%s", p, drawKeys(t, flagPool, poolKeys))
+		if strings.Contains(pool, "monitor=http") || strings.Contains(pool, "monitor=none") {
+			pool += ",monitor-send=" + escape(monitorText.Draw(t, "send")) + ",monitor-recv=" + escape(monitorText.Draw(t, "recv"))
+		}
+		args = append(args, pool)
+	}
+	for v := range rapid.IntRange(1, 3).Draw(t, "virtuals") {
+		args = append(args, fmt.Sprintf("-virtual=v%d,listen=:%d,pool=p%d%s", v, 80+v, rapid.IntRange(0, pools-1).Draw(t, "pool"),
+			drawKeys(t, flagVirtual, virtualKeys)+rapid.SampledFrom(proxies).Draw(t, "proxies")))
+	}
+	for m := range rapid.IntRange(0, 6).Draw(t, "members") {
+		args = append(args, fmt.Sprintf("-member=10.0.0.%d:%d,pool=p%d%s", rapid.IntRange(1, 4).Draw(t, "node"), 80+m,
+			rapid.IntRange(0, pools-1).Draw(t, "pool"), drawKeys(t, flagMember, memberKeys)))
+	}
+	for n := range 5 {
+		if rapid.Bool().Draw(t, "given") {
+			args = append(args, fmt.Sprintf("-node=10.0.0.%d%s", n+1, drawKeys(t, flagNode, nodeKeys)))
+		}
+	}
+	return rapid.Permutation(args).Draw(t, "order")
+}
+
+// A configuration as flags is the same configuration, on the command line and
+// line by line in a file. So it is after a change.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		args := drawArgs(t)
+		c, err := Parse(args, Env{})
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		checkSame(t, c)
+		drawChange(t, c)
+		again := checkSame(t, c)
+		again.number()
+		if c.number(); !reflect.DeepEqual(c, again) {
+			t.Fatalf("%q: numbers %+v, want %+v", c.Flags(), again, c)
+		}
+	})
+}
+
+func checkSame(t *rapid.T, c *Config) *Config {
+	env := testEnv(map[string]string{"f": strings.Join(c.Flags(), "\n")})
+	file, err := Parse([]string{"-flagfile=f"}, env)
+	if err != nil {
+		t.Fatalf("%q: %v", c.Flags(), err)
+	}
+	file.FlagFile = ""
+	line, err := Parse(c.Flags(), Env{})
+	if err != nil {
+		t.Fatalf("%q: %v", c.Flags(), err)
+	}
+	for _, got := range []*Config{file, line} {
+		if Inherit(c, got); !reflect.DeepEqual(c, got) {
+			t.Fatalf("%q:\ngot  %+v\nwant %+v", c.Flags(), got, c)
+		}
+	}
+	return line
+}
+
+// drawChange adds and removes members, and sets keys of what is there.
+func drawChange(t *rapid.T, c *Config) {
+	before := c.Clone()
+	for n := range rapid.IntRange(0, 5).Draw(t, "changes") {
+		next := c.Clone()
+		p := &next.Pools[rapid.IntRange(0, len(c.Pools)-1).Draw(t, "pool")]
+		var err error
+		switch {
+		case rapid.Bool().Draw(t, "add"):
+			err = next.AddMember(p.Name, Setting{"address", fmt.Sprintf("10.0.0.%d:%d", 4+n, n+1)}, Setting{"ratio", "2"})
+		case len(p.Members) == 0:
+			err = next.SetPool(p.Name, Setting{"min-active-members", "3"})
+		case rapid.Bool().Draw(t, "remove"):
+			err = next.RemoveMember(p.Name, p.Members[0].Address.String())
+		default:
+			err = next.SetNode(p.Members[0].Address.Addr().String(), Setting{"ratio", "3"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		*c = *next
+	}
+	Inherit(before, c)
+}

@@ -36,6 +36,26 @@ func FuzzFlagfile(f *testing.F) {
 	})
 }
 
+// FuzzChange sets a key of an object that is there.
+func FuzzChange(f *testing.F) {
+	for _, tt := range keyMistakes {
+		f.Add(tt.flag, tt.key, tt.value)
+	}
+	for _, tt := range keyValues {
+		for _, v := range tt.values {
+			f.Add(tt.flag, tt.key, v)
+		}
+	}
+	f.Add("virtual", "pool", "p")
+	f.Fuzz(func(t *testing.T, flag, key, value string) {
+		c := mustParse(t, "-virtual=v,listen=:80,pool=p,trusted-proxies=10.0.0.0/8", "-pool=p,monitor=http", "-node=10.0.0.1",
+			"-member=10.0.0.1:80,pool=p", "-member=10.0.0.2:80,pool=p")
+		if setAny(c, flag, Setting{key, value}) == nil {
+			checkRoundTrip(t, c.Flags(), testEnv(nil))
+		}
+	})
+}
+
 // checkRoundTrip: what parses can be shown, and its Flags parse to the same.
 func checkRoundTrip(t *testing.T, args []string, env Env) {
 	c, err := Parse(args, env)

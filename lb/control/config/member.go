@@ -42,3 +42,11 @@ var nodeKeys = []key[Node]{
 	choiceKey("state", "as a member's, for all its members", stateWords,
 		func(n *Node) *State { return &n.State }),
 }
+
+// Ratio is a member's share: its own, else its node's.
+func (c *Config) Ratio(m *Member) int {
+	if m.Ratio > 0 {
+		return m.Ratio
+	}
+	return c.Nodes[m.Node].Ratio
+}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,40 @@ func TestFlagFile(t *testing.T) {
 func TestReadFileIsBounded(t *testing.T) {
 	if _, err := OS().ReadFile("/dev/zero"); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("err %v, want one about the size", err)
+	}
+}
+
+// A member's own ratio goes before its node's.
+func TestRatio(t *testing.T) {
+	c := mustParse(t, ok, "-node=10.0.0.1,ratio=5", "-member=10.0.0.1:1", "-member=10.0.0.1:2,ratio=3", "-member=10.0.0.2:1")
+	for i, want := range []int{5, 3, 1} {
+		if got := c.Ratio(&c.Pools[0].Members[i]); got != want {
+			t.Errorf("member %d: ratio %d, want %d", i, got, want)
+		}
+	}
+}
+
+// The token file is looked at as it is on the disk.
+func TestTokenFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(name, []byte("s3cret\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{ok, "-admin=0.0.0.0:9000", "-admin-token-file=" + name}
+	c, err := Parse(args, OS())
+	if err != nil || c.AdminTokenFile != name || c.Admin != "0.0.0.0:9000" {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if err := os.Chmod(name, 0o604); err != nil {
+		t.Fatal(err)
+	}
+	checkMistakes(t, args, OS(), []string{
+		`-admin-token-file "` + name + `": mode 0604 lets everybody read or write it; allowed is a file of mode 0600 or 0640`,
+	})
+	// The command line takes back what a flag file says.
+	env := testEnv(map[string]string{"f": "admin-token-file missing"})
+	if c, err := Parse([]string{ok, "-flagfile=f", "-admin-token-file=off"}, env); err != nil || c.AdminTokenFile != "" {
+		t.Errorf("%v, %+v", err, c)
 	}
 }
 

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -20,26 +21,32 @@ func members(n int, doubtful bool) (ts []*target) {
 	return ts
 }
 
-// Neither kind takes all the room, who came first goes first, and who was
-// removed meanwhile takes none.
+// Neither kind takes all the room. Of one kind, who came first goes first, and
+// who was removed meanwhile takes no room.
 func TestRoom(t *testing.T) {
 	for _, first := range []bool{true, false} { // the doubtful, or the well, are many and early
 		var r room
 		many, few := members(100, first), members(20, !first)
 		many[1].gone = true
-		for _, m := range append(many, few...) {
-			r.ask(m)
+		begin := func(asking []*target) (began []*target) {
+			for _, m := range asking {
+				r.ask(m)
+			}
+			for m := r.next(); m != nil; m = r.next() {
+				began = append(began, m)
+			}
+			return began
 		}
-		in := map[*target]bool{}
-		for m := r.next(); m != nil; m = r.next() {
-			in[m] = true
+		want := slices.Concat(many[:1], many[2:share+1])
+		if got := begin(many); !slices.Equal(got, want) {
+			t.Errorf("doubtful first %v: %d of the many may begin, want %d", first, len(got), share)
 		}
-		if len(in) != most || !in[many[0]] || in[many[1]] || !in[many[share]] || in[many[share+1]] || !in[few[most-share-1]] || in[few[most-share]] {
-			t.Errorf("doubtful first %v: %d may begin; %v", first, len(in), r.running)
+		if got := begin(few); !slices.Equal(got, few[:most-share]) {
+			t.Errorf("doubtful first %v: %d of the few may begin, want %d", first, len(got), most-share)
 		}
-		r.leave(many[0])
-		if m := r.next(); m != few[most-share] && m != many[share+1] {
-			t.Errorf("doubtful first %v: the place that was left stays empty, or somebody overtook", first)
+		r.leave(few[0])
+		if got := begin(nil); !slices.Equal(got, few[most-share:most-share+1]) {
+			t.Errorf("doubtful first %v: a place is free, and %d take it", first, len(got))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"slices"
 
 	"penstock/lb/control/accesslog"
 	"penstock/lb/control/config"
@@ -10,7 +11,7 @@ import (
 
 // openAccessLog opens what -access-log names; nil if it is off.
 func openAccessLog(c *config.Config, loops int, e env, log *slog.Logger) (*accesslog.Log, error) {
-	cfg := accesslog.Config{Format: c.LogFormat, Names: logNames(c), Loops: loops, Warn: log}
+	cfg := accesslog.Config{Format: c.LogFormat, Names: logNames(c, accesslog.Names{}), Loops: loops, Warn: log}
 	switch c.AccessLog {
 	case "", "off":
 		return nil, nil
@@ -21,17 +22,31 @@ func openAccessLog(c *config.Config, loops int, e env, log *slog.Logger) (*acces
 	}
 }
 
-func logNames(c *config.Config) (n accesslog.Names) {
-	for _, v := range c.Virtuals {
-		n.Virtuals = append(n.Virtuals, v.Name)
-		n.Pools = append(n.Pools, c.Pools[v.Pool].Name)
+// logNames is what the log calls the objects of c. Those that were removed and
+// whose connections go on keep the names they had in was.
+func logNames(c *config.Config, was accesslog.Names) accesslog.Names {
+	n := accesslog.Names{
+		Virtuals: slices.Clone(was.Virtuals), Pools: slices.Clone(was.Pools), Members: slices.Clone(was.Members),
 	}
-	for _, p := range c.Pools {
-		for _, m := range p.Members {
-			n.Members = append(n.Members, m.Address.String())
+	for i := range c.Virtuals {
+		v := &c.Virtuals[i]
+		put(&n.Virtuals, v.ID, v.Name)
+		put(&n.Pools, v.ID, c.Pools[v.Pool].Name)
+	}
+	for i := range c.Pools {
+		for j := range c.Pools[i].Members {
+			m := &c.Pools[i].Members[j]
+			put(&n.Members, m.ID, m.Address.String())
 		}
 	}
 	return n
+}
+
+func put(names *[]string, id int, name string) {
+	for id >= len(*names) {
+		*names = append(*names, "")
+	}
+	(*names)[id] = name
 }
 
 // ended returns what the proxy calls at a connection's end.

@@ -14,28 +14,28 @@ import (
 type view struct {
 	*proxy.Proxy
 	*dispatch.Dispatcher
-	c *config.Config
+	*control
 }
 
-func (v view) Config() *config.Config { return v.c }
-func (v view) Now() dispatch.Tick     { return dispatch.Tick(kernel.Clock()) }
+func (v view) Now() dispatch.Tick { return dispatch.Tick(kernel.Clock()) }
 
-// startAdmin opens what -admin names and answers until stop is called.
-func startAdmin(c *config.Config, p *proxy.Proxy, log *slog.Logger) (stop func(), err error) {
+// openAdmin opens what -admin names and answers until stop is called; nil if
+// it is off.
+func openAdmin(c *config.Config, k *control, log *slog.Logger) (s *admin.Server, stop func(), err error) {
 	if c.Admin == "off" {
-		return func() {}, nil
+		return nil, func() {}, nil
 	}
-	s, err := admin.Listen(c.Admin, log)
+	s, err = admin.Open(admin.Config{Address: c.Admin, TokenFile: c.AdminTokenFile, Log: log})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := s.Serve(view{p, p.Dispatcher(), c}); err != nil {
+		if err := s.Serve(view{k.proxy, k.disp, k}, k); err != nil {
 			log.Error("admin interface ends", "error", err)
 		}
 	}()
 	log.Info("admin", "address", s.Addr().String())
-	return func() { s.Close(); <-done }, nil
+	return s, func() { s.Close(); <-done }, nil
 }

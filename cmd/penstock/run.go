@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"penstock/lb/control/config"
+	"penstock/lb/control/ctl"
 )
 
 // env is what the program takes from its process, so that a test can run it.
@@ -41,7 +42,9 @@ func run(args []string, e env) int {
 	}
 	switch command {
 	case "run":
-		return withConfig(args, e, serve)
+		return withConfig(args, e, func(c *config.Config, e env) int { return serve(c, args, e) })
+	case "ctl":
+		return ctl.Run(args, e.stdout, e.stderr, e.config)
 	case "check":
 		return withConfig(args, e, check)
 	case "version":
@@ -51,7 +54,7 @@ func run(args []string, e env) int {
 		config.Usage(e.stdout)
 		return exitOK
 	default:
-		fmt.Fprintf(e.stderr, "penstock: no command %q; allowed are run, check, version, help\n", command)
+		fmt.Fprintf(e.stderr, "penstock: no command %q; allowed are run, check, ctl, version, help\n", command)
 		return exitUsage
 	}
 }

@@ -36,9 +36,9 @@ func TestCommands(t *testing.T) {
 		{"help flag", []string{"-h"}, 0, "-member", ""},
 		{"version", []string{"version"}, 0, "penstock ", ""},
 		{"check", append([]string{"check"}, member...), 0, "10.0.0.1:80", ""},
-		{"unknown command", []string{"serve"}, 2, "", `no command "serve"; allowed are run, check, version, help`},
+		{"unknown command", []string{"serve"}, 2, "", `no command "serve"; allowed are run, check, ctl, version, help`},
 		{"unknown key", []string{"check", "-listen", ":1", "-member", "10.0.0.1:80,colour=red"}, 2, "", "colour"},
-		{"key of later work", append([]string{"check", "-pool", "default,slow-ramp-time=10s"}, member...), 2, "", "slow-ramp-time"},
+		{"front of later work", append([]string{"check", "-virtual", "web,listen=:1,pool=default,front=tap"}, member...), 2, "", "front=tap"},
 		{"nothing to do", []string{"run"}, 2, "", "-listen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,23 +2,25 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"syscall"
 	"time"
 
 	"penstock/lb/control/accesslog"
+	"penstock/lb/control/admin"
 	"penstock/lb/control/config"
 	"penstock/stack/proxy"
 )
 
-// serve runs the proxy until it is told to stop.
-func serve(c *config.Config, e env) int {
+// serve runs the proxy until it is told to stop. args are where c is from.
+func serve(c *config.Config, args []string, e env) int {
 	log := newLogger(c, e)
 	for _, w := range c.Warnings {
 		log.Warn(w)
 	}
-	if err := serveUntilSignal(c, e, log); err != nil {
+	if err := serveUntilSignal(c, args, e, log); err != nil {
 		log.Error("penstock ends", "error", err)
 		return exitError
 	}
@@ -33,7 +35,7 @@ func newLogger(c *config.Config, e env) *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.stderr, opts))
 }
 
-func serveUntilSignal(c *config.Config, e env, log *slog.Logger) error {
+func serveUntilSignal(c *config.Config, args []string, e env, log *slog.Logger) error {
 	cfg := topology(c, log)
 	if err := shareDescriptors(&cfg, c, log); err != nil {
 		return err
@@ -57,25 +59,55 @@ func serveUntilSignal(c *config.Config, e env, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := startAdmin(c, p, log)
+	k := newControl(c, args, e, p, access, log)
+	defer k.Close()
+	server, stopAdmin, err := openAdmin(c, k, log)
 	if err != nil {
 		p.Close()
 		return err
 	}
 	defer stopAdmin()
 	announce(c, p, log)
-	return runUntilSignal(c, e, p, access, log)
+	hup := func() { hangUp(k, access, server, log) }
+	return runUntilSignal(k, e, hup, log)
 }
 
 func announce(c *config.Config, p *proxy.Proxy, log *slog.Logger) {
-	for i, v := range c.Virtuals {
-		log.Info("listening", "virtual", v.Name, "address", p.Listening(i).String(), "pool", c.Pools[v.Pool].Name)
+	for _, v := range c.Virtuals {
+		log.Info("listening", "virtual", v.Name, "address", p.Listening(v.ID).String(), "pool", c.Pools[v.Pool].Name)
+	}
+}
+
+// hangUp does what SIGHUP asks for: the access log goes on in a new file, and
+// the flag file and the token are read again.
+func hangUp(k *control, access *accesslog.Log, server *admin.Server, log *slog.Logger) {
+	reopen(access, log)
+	if server != nil {
+		if err := server.ReloadToken(); err != nil {
+			log.Error("admin token stays as it was", "error", err)
+		}
+	}
+	if k.Config().FlagFile == "" {
+		return
+	}
+	err := k.Reload()
+	var mistakes config.Mistakes
+	switch {
+	case errors.As(err, &mistakes):
+		for _, m := range mistakes {
+			log.Error("nothing is changed", "file", k.Config().FlagFile, "mistake", m)
+		}
+	case err != nil:
+		log.Error("nothing is changed", "file", k.Config().FlagFile, "error", err)
+	default:
+		log.Info("flag file applied", "file", k.Config().FlagFile)
 	}
 }
 
 // runUntilSignal serves; the first SIGTERM or SIGINT drains, a second one ends
 // now.
-func runUntilSignal(c *config.Config, e env, p *proxy.Proxy, access *accesslog.Log, log *slog.Logger) error {
+func runUntilSignal(k *control, e env, hup func(), log *slog.Logger) error {
+	p := k.proxy
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run() }()
 	for {
@@ -84,11 +116,12 @@ func runUntilSignal(c *config.Config, e env, p *proxy.Proxy, access *accesslog.L
 			return err
 		case s := <-e.signals:
 			if s == syscall.SIGHUP {
-				reopen(access, log)
+				hup()
 				continue
 			}
-			log.Info("draining", "signal", s.String(), "drain_time", c.DrainTime)
-			drain(c.DrainTime, e.signals, p, log)
+			limit := k.Config().DrainTime
+			log.Info("draining", "signal", s.String(), "drain_time", limit)
+			drain(limit, e.signals, p, log)
 			p.Stop()
 			return <-ended
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"hash/fnv"
 	"log/slog"
 	"runtime"
 
@@ -8,26 +9,28 @@ import (
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
 	"penstock/stack/proxy"
+	"penstock/stack/proxyheader"
 )
 
-// topology translates what the user set into what the proxy takes. Members
-// are numbered through all pools, in order.
+// topology translates what the user set into what the proxy takes at the
+// start. Members are numbered through all pools, in order; see config's IDs.
 func topology(c *config.Config, log *slog.Logger) proxy.Config {
 	p := proxy.Config{Log: log}
 	p.Dispatch.Loops = loops(c)
-	for _, v := range c.Virtuals {
-		addVirtual(&p, v)
+	for i := range c.Virtuals {
+		p.Virtuals = append(p.Virtuals, sessionsOf(c, i))
+		p.Dispatch.Virtuals = append(p.Dispatch.Virtuals, virtualOf(c, i))
 	}
-	for i, pl := range c.Pools {
-		addPool(&p, pl, c.Depth(i))
-		for _, m := range pl.Members {
-			addMember(&p, i, m)
+	for i := range c.Pools {
+		p.Pools = append(p.Pools, dialsOf(&c.Pools[i]))
+		p.Dispatch.Pools = append(p.Dispatch.Pools, poolOf(c, i))
+		for j := range c.Pools[i].Members {
+			p.Members = append(p.Members, c.Pools[i].Members[j].Address)
+			p.Dispatch.Members = append(p.Dispatch.Members, memberOf(c, i, j))
 		}
 	}
-	for _, n := range c.Nodes {
-		p.Dispatch.Nodes = append(p.Dispatch.Nodes, dispatch.NodeConfig{
-			Limit: n.ConnectionLimit, State: dispatch.State(n.State),
-		})
+	for i := range c.Nodes {
+		p.Dispatch.Nodes = append(p.Dispatch.Nodes, nodeOf(&c.Nodes[i]))
 	}
 	return p
 }
@@ -39,40 +42,92 @@ func loops(c *config.Config) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-func addVirtual(p *proxy.Config, v config.Virtual) {
-	p.Virtuals = append(p.Virtuals, proxy.Virtual{
+// sessionsOf is how virtual server i treats its clients.
+func sessionsOf(c *config.Config, i int) proxy.Virtual {
+	v := &c.Virtuals[i]
+	return proxy.Virtual{
 		Listen:      kernel.Address{AddrPort: v.Listen, Dual: v.Dual},
 		Options:     kernel.Options{Keepalive: v.Keepalive, UserTimeout: v.UserTimeout},
 		IdleTimeout: v.IdleTimeout, HalfClose: v.HalfClose, Refuse: proxy.Refuse(v.Refuse),
-	})
-	p.Dispatch.Virtuals = append(p.Dispatch.Virtuals, dispatch.VirtualConfig{
-		Pool: dispatch.PoolID(v.Pool), Limit: v.ConnectionLimit,
-	})
+		Pool:        dispatch.PoolID(c.Pools[v.Pool].ID),
+		AcceptProxy: v.AcceptProxy, TrustedProxies: v.TrustedProxies, ProxyHeaderTimeout: v.ProxyHeaderTimeout,
+	}
 }
 
-func addPool(p *proxy.Config, pl config.Pool, depth int64) {
-	p.Pools = append(p.Pools, proxy.Pool{ConnectTimeout: pl.ConnectTimeout, KeepOnClose: pl.KeepOnClose})
-	p.Dispatch.Pools = append(p.Dispatch.Pools, dispatch.PoolConfig{
-		Limit: pl.ConnectionLimit, Queue: pl.Queue, Depth: depth, DownDepth: downDepth(pl),
-		QueueTime:     dispatch.Tick(pl.QueueTime),
-		WhenDownQueue: pl.WhenDownQueue, WhenDownTime: dispatch.Tick(pl.WhenDownTime),
-		Tries: uint8(pl.ReselectTries),
-	})
+// virtualOf is virtual server i as the dispatcher has it.
+func virtualOf(c *config.Config, i int) dispatch.VirtualConfig {
+	v := &c.Virtuals[i]
+	d := dispatch.VirtualConfig{
+		Pool: dispatch.PoolID(c.Pools[v.Pool].ID), Limit: v.ConnectionLimit,
+		Persist: prefixOf(v.Persist), Timeout: dispatch.Tick(v.PersistTimeout), Override: v.OverrideLimit,
+		Class: v.QueueClass,
+	}
+	for _, r := range v.QueueClassFrom {
+		d.Classes = append(d.Classes, dispatch.ClassRule(r))
+	}
+	return d
+}
+
+func prefixOf(p config.Prefix) dispatch.Prefix { return dispatch.Prefix{V4: p.V4, V6: p.V6} }
+
+// dialsOf is how a pool's servers are dialled and its parked clients treated.
+func dialsOf(p *config.Pool) proxy.Pool {
+	return proxy.Pool{
+		ConnectTimeout: p.ConnectTimeout, KeepOnClose: p.KeepOnClose,
+		SendProxy: proxyheader.Version(p.SendProxy),
+	}
+}
+
+// poolOf is pool i as the dispatcher has it.
+func poolOf(c *config.Config, i int) dispatch.PoolConfig {
+	p := &c.Pools[i]
+	return dispatch.PoolConfig{
+		Limit: p.ConnectionLimit, Queue: p.Queue, Depth: c.Depth(i), DownDepth: downDepth(p),
+		QueueTime:     dispatch.Tick(p.QueueTime),
+		WhenDownQueue: p.WhenDownQueue, WhenDownTime: dispatch.Tick(p.WhenDownTime),
+		Tries: uint8(p.ReselectTries),
+		Mode:  dispatch.Mode(p.Mode), MinActive: p.MinActive, SlowRamp: dispatch.Tick(p.SlowRamp),
+		PersistWait: dispatch.Tick(p.PersistWait), Fair: prefixOf(p.Fair),
+		CoDel: p.Discipline == config.CoDel, RefuseEarly: p.RefuseEarly, ClassAge: dispatch.Tick(p.ClassAge),
+	}
 }
 
 // downDepth is how many may wait for members that have no limit, while none of
 // them can be dialled: the sum of their limits says nothing.
-func downDepth(pl config.Pool) int64 {
-	if pl.QueueDepth > 0 {
-		return pl.QueueDepth
+func downDepth(p *config.Pool) int64 {
+	if p.QueueDepth > 0 {
+		return p.QueueDepth
 	}
 	return -1
 }
 
-func addMember(p *proxy.Config, pool int, m config.Member) {
-	p.Members = append(p.Members, m.Address)
-	p.Dispatch.Members = append(p.Dispatch.Members, dispatch.MemberConfig{
-		Pool: dispatch.PoolID(pool), Node: dispatch.NodeID(m.Node),
-		Limit: m.ConnectionLimit, Depth: m.ConnectionLimit, State: dispatch.State(m.State),
-	})
+// memberOf is member j of pool i as the dispatcher has it.
+func memberOf(c *config.Config, i, j int) dispatch.MemberConfig {
+	p := &c.Pools[i]
+	m := &p.Members[j]
+	n := &c.Nodes[m.Node]
+	ratio := m.Ratio
+	if ratio == 0 {
+		ratio = max(n.Ratio, 1)
+	}
+	return dispatch.MemberConfig{
+		Pool: dispatch.PoolID(p.ID), Node: dispatch.NodeID(n.ID),
+		Limit: m.ConnectionLimit, Depth: memberDepth(m), State: dispatch.State(m.State),
+		Ratio: uint32(ratio), Priority: uint16(m.PriorityGroup), Key: keyOf(m),
+	}
+}
+
+// memberDepth is how many persisted clients may wait for a member: as many as
+// it has connections.
+func memberDepth(m *config.Member) int64 { return m.ConnectionLimit }
+
+// keyOf names a server for source-hash, the same in every process.
+func keyOf(m *config.Member) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(m.Address.String()))
+	return h.Sum64()
+}
+
+func nodeOf(n *config.Node) dispatch.NodeConfig {
+	return dispatch.NodeConfig{Limit: n.ConnectionLimit, State: dispatch.State(n.State)}
 }

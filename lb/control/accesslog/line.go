@@ -4,17 +4,18 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
 // line formats records, with one handler for all of them.
 type line struct {
-	names   Names
+	names   *atomic.Pointer[Names]
 	handler slog.Handler
 	span    func(key string, d time.Duration) slog.Attr
 }
 
-func newLine(w io.Writer, format string, names Names) line {
+func newLine(w io.Writer, format string, names *atomic.Pointer[Names]) line {
 	o := &slog.HandlerOptions{ReplaceAttr: withoutLevel}
 	if format == "json" {
 		return line{names, slog.NewJSONHandler(w, o), milliseconds}
@@ -40,12 +41,13 @@ func milliseconds(key string, d time.Duration) slog.Attr {
 
 // write writes the line of a record.
 func (f *line) write(r *record) error {
+	names := f.names.Load()
 	s := slog.NewRecord(time.Unix(0, r.ended).UTC().Truncate(time.Millisecond), slog.LevelInfo, "conn", 0)
 	s.AddAttrs(
-		slog.String("virtual", name(f.names.Virtuals, int(r.virtual))),
+		slog.String("virtual", name(names.Virtuals, int(r.virtual))),
 		slog.String("client", r.addr().String()),
-		slog.String("pool", name(f.names.Pools, int(r.virtual))),
-		slog.String("member", name(f.names.Members, int(r.member))),
+		slog.String("pool", name(names.Pools, int(r.virtual))),
+		slog.String("member", name(names.Members, int(r.member))),
 		f.span("wait", r.wait),
 		f.span("connect", r.connect),
 		f.span("total", r.total),

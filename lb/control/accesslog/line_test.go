@@ -3,11 +3,18 @@ package accesslog
 import (
 	"bytes"
 	"net/netip"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"penstock/stack/proxy"
 )
+
+func names() *atomic.Pointer[Names] {
+	p := new(atomic.Pointer[Names])
+	p.Store(&testNames)
+	return p
+}
 
 var testNames = Names{
 	Virtuals: []string{"web", "mail"}, Pools: []string{"app", "mx"},
@@ -55,7 +62,7 @@ func TestLine(t *testing.T) {
 	} {
 		for format, want := range map[string]string{"text": tt.text, "json": tt.json} {
 			var b bytes.Buffer
-			f := newLine(&b, format, testNames)
+			f := newLine(&b, format, names())
 			r := newRecord(&tt.e, at)
 			if err := f.write(&r); err != nil {
 				t.Fatal(err)
@@ -86,7 +93,7 @@ func BenchmarkLine(b *testing.B) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			var out bytes.Buffer
-			f := newLine(&out, format, testNames)
+			f := newLine(&out, format, names())
 			r := newRecord(&proxy.Ended{Client: netip.MustParseAddrPort("10.1.2.3:4711"), Left: "-"}, at)
 			for b.Loop() {
 				out.Reset()

@@ -30,10 +30,12 @@ type Log struct {
 	most  uint64 // in a lane
 	wake  chan struct{}
 	sinks chan sink
+	asked chan chan struct{} // each closed when all is written that was there
 	stop  chan struct{}
 	done  chan struct{} // closed when the writer has ended
 	path  string        // "" for a log that can't be reopened
 
+	names   atomic.Pointer[Names]
 	closing sync.Once
 	asleep  atomic.Bool // the writer waits for wake
 	failure error       // of Close; written before done is closed
@@ -47,10 +49,39 @@ func New(w io.Writer, c Config) *Log {
 }
 
 func newLog(c Config) *Log {
-	return &Log{
+	l := &Log{
 		lanes: make([]lane, c.Loops), most: mostWaiting,
-		wake: make(chan struct{}, 1), sinks: make(chan sink),
+		wake: make(chan struct{}, 1), sinks: make(chan sink), asked: make(chan chan struct{}),
 		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	l.names.Store(&c.Names)
+	return l
+}
+
+// SetNames changes what numbers are called, for lines that are not written
+// yet; see Flush. Nobody changes n afterwards.
+func (l *Log) SetNames(n Names) { l.names.Store(&n) }
+
+// flushTime bounds Flush: a disk that hangs must hold up nobody.
+const flushTime = time.Second
+
+// Flush waits until the lines of all connections that have ended are written,
+// so that numbers may be given to others; a second at most.
+func (l *Log) Flush() {
+	written := make(chan struct{})
+	late := time.NewTimer(flushTime)
+	defer late.Stop()
+	select {
+	case l.asked <- written:
+	case <-l.done:
+		return
+	case <-late.C:
+		return
+	}
+	select {
+	case <-written:
+	case <-l.done:
+	case <-late.C:
 	}
 }
 

@@ -243,3 +243,30 @@ func BenchmarkEnded(b *testing.B) {
 		}
 	}
 }
+
+// A number is given to another member only when Flush has returned: until then
+// its lines have the old name.
+func TestFlushBeforeAnotherName(t *testing.T) {
+	var out bytes.Buffer
+	l := New(&out, config(2))
+	for i := range 2 {
+		e := ended(i)
+		e.Member = 0
+		l.Ended(i, e)
+	}
+	l.Flush()
+	l.SetNames(Names{Members: []string{"another"}})
+	e := ended(2)
+	e.Member = 0
+	l.Ended(0, e)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "member="+testNames.Members[0]); got != 2 {
+		t.Errorf("%d lines have the old name, want 2:\n%s", got, &out)
+	}
+	if got := strings.Count(out.String(), "member=another"); got != 1 {
+		t.Errorf("%d lines have the new name, want 1:\n%s", got, &out)
+	}
+	l.Flush() // of a log that has ended
+}

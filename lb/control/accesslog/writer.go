@@ -29,6 +29,8 @@ type writer struct {
 	sink sink
 	warn *slog.Logger
 
+	asked []chan struct{} // who waits for Flush
+
 	told     uint64 // how many lost ones have been told
 	lostAt   time.Time
 	failedAt time.Time
@@ -39,7 +41,7 @@ func newWriter(l *Log, c Config) *writer {
 	if w.warn == nil {
 		w.warn = slog.New(slog.DiscardHandler)
 	}
-	w.line = newLine(w.out, c.Format, c.Names)
+	w.line = newLine(w.out, c.Format, &l.names)
 	return w
 }
 
@@ -68,6 +70,10 @@ func (w *writer) sleep() bool {
 	case s := <-w.log.sinks:
 		w.log.asleep.Store(false)
 		w.change(s)
+		return true
+	case a := <-w.log.asked:
+		w.log.asleep.Store(false)
+		w.asked = append(w.asked, a)
 		return true
 	case <-w.log.stop:
 		return false
@@ -98,9 +104,11 @@ func (w *writer) idle() bool {
 func (w *writer) drain() error {
 	for w.round() > 0 {
 		w.tellLost(time.Now().Add(-warnPause))
-		w.reopen()
+		w.listen()
 	}
-	return w.failed(w.out.Flush())
+	err := w.failed(w.out.Flush())
+	w.answer()
+	return err
 }
 
 // round gives each lane its turn.
@@ -111,13 +119,23 @@ func (w *writer) round() (n int) {
 	return n
 }
 
+// answer tells those who asked before that all lanes were found empty.
+func (w *writer) answer() {
+	for _, a := range w.asked {
+		close(a)
+	}
+	w.asked = w.asked[:0]
+}
+
 func (w *writer) write(r *record) { w.failed(w.line.write(r)) }
 
-// reopen changes the file under load, when the writer never sleeps.
-func (w *writer) reopen() {
+// listen does what others ask for under load, when the writer never sleeps.
+func (w *writer) listen() {
 	select {
 	case s := <-w.log.sinks:
 		w.change(s)
+	case a := <-w.log.asked:
+		w.asked = append(w.asked, a)
 	default:
 	}
 }

@@ -20,7 +20,7 @@ type Side struct {
 // Flow is one direction of a proxied connection, without pointers. The zero
 // value is the start of one.
 type Flow struct {
-	Bytes uint64 // passed on so far
+	Bytes uint64 // passed on so far, of the source's
 
 	held  uint32 // bytes read and not yet passed on, in the pipe or the buffer
 	pipe  uint32 // index plus one into the worker's pipes
@@ -32,9 +32,10 @@ type Flow struct {
 type flowState uint8
 
 const (
-	ended flowState = 1 << iota // the source's end has been read
-	done                        // ... and passed on
-	cut                         // an end of the source is no clean one
+	ended     flowState = 1 << iota // the source's end has been read
+	done                            // ... and passed on
+	cut                             // an end of the source is no clean one
+	preloaded                       // what is held is not the source's, and not counted
 )
 
 // Status is what Pump came to.
@@ -61,6 +62,9 @@ func (f *Flow) Cut() { f.state |= cut }
 
 // Done says whether the flow's end was passed on.
 func (f *Flow) Done() bool { return f.state&done != 0 }
+
+// Fresh says that nothing was read of the source's yet, but perhaps its end.
+func (f *Flow) Fresh() bool { return f.Bytes == 0 && f.held == 0 }
 
 // Pump moves bytes from src to dst until one of them can't, or the flow's
 // turn is over. last says that dst's other direction is over too: its socket
@@ -221,8 +225,11 @@ func (w *Worker) flush(f *Flow, dst *Side) Status {
 			return DstGone
 		}
 		f.held -= uint32(n)
-		f.Bytes += uint64(n)
+		if f.state&preloaded == 0 {
+			f.Bytes += uint64(n)
+		}
 	}
+	f.state &^= preloaded
 	w.giveBack(f)
 	return moved
 }

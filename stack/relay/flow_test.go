@@ -270,6 +270,9 @@ func TestPreload(t *testing.T) {
 	o.dst.await(t, sys.Out)
 	o.want(Stuck)
 	o.wantFar([]byte("PROXY header and bytes"))
+	if o.f.Bytes != uint64(len("and bytes")) {
+		t.Errorf("%d bytes counted, want those of the source", o.f.Bytes)
+	}
 	o.empty()
 }
 

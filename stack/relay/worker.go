@@ -41,7 +41,12 @@ func (w *Worker) Close() {
 func (w *Worker) Pipes() int { return len(w.pipes) }
 
 // Preload makes the flow pass b on before all it reads. Nothing may be held.
-func (w *Worker) Preload(f *Flow, b []byte) { w.hold(f, b) }
+// These bytes are not counted, and the destination's Nagle is the caller's to
+// switch off.
+func (w *Worker) Preload(f *Flow, b []byte) {
+	w.hold(f, b)
+	f.state |= preloaded
+}
 
 // Drop takes back what the flow holds, and loses it. For flows that are over.
 func (w *Worker) Drop(f *Flow) {

@@ -45,6 +45,9 @@ func (p Peer) AddrPort() netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(p.Addr).Unmap(), p.Port)
 }
 
+// PeerOf is the way back.
+func PeerOf(ap netip.AddrPort) Peer { return Peer{ap.Addr().As16(), ap.Port()} }
+
 // Acceptor has the space that accept needs for an address, so that each call
 // allocates nothing. One a thread.
 type Acceptor struct {
@@ -65,19 +68,19 @@ func (a *Acceptor) Accept(listener int) (fd int, from Peer, e Errno) {
 		if e != 0 {
 			return -1, from, e
 		}
-		return int(r), a.peer(), 0
+		return int(r), peer(&a.raw), 0
 	}
 }
 
-func (a *Acceptor) peer() (p Peer) {
-	p.Port = swap(a.raw.Port)
-	if a.raw.Family == unix.AF_INET {
-		sa := (*unix.RawSockaddrInet4)(unsafe.Pointer(&a.raw))
+func peer(raw *unix.RawSockaddrInet6) (p Peer) {
+	p.Port = swap(raw.Port)
+	if raw.Family == unix.AF_INET {
+		sa := (*unix.RawSockaddrInet4)(unsafe.Pointer(raw))
 		p.Addr[10], p.Addr[11] = 0xff, 0xff
 		copy(p.Addr[12:], sa.Addr[:])
 		return p
 	}
-	p.Addr = a.raw.Addr
+	p.Addr = raw.Addr
 	return p
 }
 
@@ -102,6 +105,14 @@ func Connected(fd int) bool {
 	size := uint32(unix.SizeofSockaddrInet6)
 	_, _, e := unix.RawSyscall(unix.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&raw)), uintptr(unsafe.Pointer(&size)))
 	return e == 0
+}
+
+// Local returns the address that a socket's peer connected to.
+func Local(fd int) Peer {
+	var raw unix.RawSockaddrInet6
+	size := uint32(unix.SizeofSockaddrInet6)
+	unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&raw)), uintptr(unsafe.Pointer(&size)))
+	return peer(&raw)
 }
 
 // Recv reads into b. 0 bytes without an error is the end of the stream.

@@ -43,6 +43,12 @@ func TestAddresses(t *testing.T) {
 			if from.AddrPort() != want {
 				t.Errorf("accepted %v, want %v", from.AddrPort(), want)
 			}
+			if PeerOf(want) != from || Local(fd) != from {
+				t.Errorf("%v, %v; want %v", PeerOf(want), Local(fd), from)
+			}
+			if at := Local(got).AddrPort(); at != netip.AddrPortFrom(want.Addr(), port) {
+				t.Errorf("connected to %v", at)
+			}
 		})
 	}
 }

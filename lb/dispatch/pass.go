@@ -19,6 +19,9 @@ type pass struct {
 func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
 	p := pass{home: h, loop: l, now: now, budget: passBudget}
 	p.drain()
+	if due := Tick(h.due.Load()); due != 0 && due <= now {
+		bits |= capacity // time has changed something, whatever this pass is for
+	}
 	if h.ramping.Load() && p.rampUp() {
 		bits |= capacity | sweep
 	}

@@ -17,6 +17,8 @@ const (
 	ownDescriptors = 16
 	// loopDescriptors is what a loop has beside its listeners.
 	loopDescriptors = 4
+	// mostChecks is what the monitors may have open at once.
+	mostChecks = 64
 	// mostPipes bounds a loop's pipes where descriptors are plenty.
 	mostPipes = 64
 	// leastRoom is the smallest budget to start with: a few pairs.
@@ -33,7 +35,7 @@ func shareDescriptors(p *proxy.Config, c *config.Config, log *slog.Logger) error
 	limit := int(min(rl.Cur, 1<<30))
 	loops := p.Dispatch.Loops
 	p.MaxPipes = min(mostPipes, limit/32/loops)
-	room := limit - ownDescriptors - loops*(loopDescriptors+len(p.Virtuals)+2*p.MaxPipes)
+	room := limit - ownDescriptors - min(mostChecks, limit/32) - loops*(loopDescriptors+len(p.Virtuals)+2*p.MaxPipes)
 	if room < leastRoom {
 		return fmt.Errorf("RLIMIT_NOFILE is %d: too few descriptors for %d loops and %d virtual servers",
 			limit, loops, len(p.Virtuals))

@@ -54,11 +54,13 @@ func (d *Dispatcher) addMember(c MemberConfig) *member {
 
 // freeIndex returns the lowest index that no member has.
 func (pl *pool) freeIndex() int {
-	for i := 0; ; i++ {
-		if !slices.ContainsFunc(pl.members, func(m *member) bool { return m.index == i }) {
-			return i
+	taken := make([]bool, len(pl.members)+1)
+	for _, m := range pl.members {
+		if m.index < len(taken) {
+			taken[m.index] = true
 		}
 	}
+	return slices.Index(taken, false)
 }
 
 func (m *member) set(c MemberConfig) {
@@ -209,6 +211,9 @@ func (m *member) startRamp(now Tick) {
 
 func (d *Dispatcher) setNodeState(now Tick, n *node, s State) {
 	was := n.state.Load()
+	if was == uint32(s) {
+		return
+	}
 	d.eachOf(n, func(m *member) {
 		n.state.Store(was)
 		m.note(now, func() { n.state.Store(uint32(s)) })

@@ -3,13 +3,16 @@ package proxy
 import (
 	"log/slog"
 	"net/netip"
+	"slices"
 	"time"
 
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
+	"penstock/stack/proxyheader"
 )
 
-// Config says what to proxy. Indices are those of Dispatch.
+// Config says what to proxy at the start. Indices are those of Dispatch, and
+// the numbers of the objects afterwards.
 type Config struct {
 	Dispatch dispatch.Config // Loops included
 	Virtuals []Virtual
@@ -35,6 +38,23 @@ type Virtual struct {
 	IdleTimeout time.Duration // no byte either way; 0 never
 	HalfClose   time.Duration // no byte after one side's FIN; 0 never
 	Refuse      Refuse
+
+	// Pool is where its clients go, as the dispatcher has it. New takes it
+	// from Config.Dispatch.
+	Pool dispatch.PoolID
+
+	// AcceptProxy makes clients begin with a PROXY header, within
+	// ProxyHeaderTimeout (0: whenever), whose source is the client from then
+	// on. Who connects from outside of TrustedProxies is reset; none are
+	// trusted if it is empty.
+	AcceptProxy        bool
+	TrustedProxies     []netip.Prefix
+	ProxyHeaderTimeout time.Duration
+}
+
+// trusts says whether a PROXY header from this address is believed.
+func (v *Virtual) trusts(a netip.Addr) bool {
+	return slices.ContainsFunc(v.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // Refuse is what a client sees that can't be served.
@@ -50,6 +70,7 @@ const (
 type Pool struct {
 	ConnectTimeout time.Duration
 	KeepOnClose    bool // a parked client that sends a bare FIN stays
+	SendProxy      proxyheader.Version
 }
 
 // Ended is what there is to say of a connection when it is over.
@@ -62,7 +83,7 @@ type Ended struct {
 	Connect  time.Duration
 	Up, Down uint64 // bytes from the client, from the server
 	Position int64  // when parked: how many waited, itself included; 0: never parked
-	Left     string // how it left the queue: served, expired, abandoned, refused, failed, cut; "-" if never in it
+	Left     string // how it left the queue, see leftAs; "-" if never in it
 	Code     Code
 	Closer   string // client, server, proxy
 }
@@ -84,14 +105,24 @@ const (
 	HalfClosed // half-close-timeout
 	Drained    // cut at the end of drain-time
 	PeerLost   // the client acknowledged nothing for too long
+	ServerDown // its server went down, or was removed, and is not waited for
+	NoHeader   // no PROXY header, a wrong one, or from who is not trusted
+
+	// Ways of QueueFull: what they have in common is the letters.
+	RefusedEarly // the wait would have been too long: not even queued
+	Shed         // out of the queue, which was too slow for too long
+
+	Flushed // the operator emptied the queue
 )
 
-var codes = [...]string{"--", "SC", "SR", "CR", "CQ", "SF", "QF", "QT", "DN", "IT", "HT", "DR", "TO"}
+var codes = [...]string{"--", "SC", "SR", "CR", "CQ", "SF", "QF", "QT", "DN", "IT", "HT", "DR", "TO", "SD", "PP", "QF", "QF", "QX"}
 
-// String returns the two letters of the log.
+// String returns the two letters of the log. Codes that share them differ in
+// Ended.Left.
 func (c Code) String() string { return codes[c] }
 
 var refusalCode = [...]Code{
 	dispatch.QueueOff: QueueFull, dispatch.Overflow: QueueFull, dispatch.Expired: QueueTime,
 	dispatch.NoMember: NoMember, dispatch.DialFailed: DialFailed,
+	dispatch.Early: RefusedEarly, dispatch.Shed: Shed, dispatch.Flushed: Flushed,
 }

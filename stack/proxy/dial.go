@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"penstock/lb/dispatch"
+	"penstock/stack/proxyheader"
 	"penstock/stack/relay"
 	"penstock/stack/sys"
 )
@@ -18,13 +19,15 @@ const starvePause = 20 * time.Millisecond
 func (w *worker) open(i uint32, c *client, path dispatch.Path, now int64) {
 	c.pair = w.pairs.Alloc()
 	p := w.pairs.At(c.pair)
-	*p = pair{client: i, server: relay.Side{FD: -1}, path: path, holds: true, granted: now, active: now}
-	w.stats.members[path.Member].Dialled.Add(1)
+	*p = pair{client: i, server: relay.Side{FD: -1}, path: path, holds: true, granted: now, active: now, flags: slotted}
+	s := w.stats.members[path.Member]
+	s.Dialled.Add(1)
+	s.Open.Add(1)
 	w.dial(i, c, p, now)
 }
 
 func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
-	fd, e := w.loop.Dial(&w.p.addresses[p.path.Member])
+	fd, e := w.loop.Dial(&w.p.members[p.path.Member])
 	if fd >= 0 && !w.loop.Watch(fd, serverRef(i)) {
 		w.loop.Close(fd)
 		fd, e = -1, unix.ENOMEM
@@ -82,7 +85,12 @@ func (w *worker) feed(now int64) {
 		if c.state != starved {
 			continue // it ended meanwhile
 		}
-		w.dial(i, c, w.pairs.At(c.pair), now)
+		p := w.pairs.At(c.pair)
+		if !w.disp.Usable(p.path) {
+			w.withdrawPair(i, c, p, now)
+			continue
+		}
+		w.dial(i, c, p, now)
 		if c.state == starved { // no use in asking for the others
 			w.starved = append(w.starved, list[k+1:]...)
 			w.retryAt = now + int64(starvePause)
@@ -92,7 +100,7 @@ func (w *worker) feed(now int64) {
 }
 
 func (w *worker) connectTimeout(c *client) time.Duration {
-	return w.p.cfg.Pools[w.p.cfg.Dispatch.Virtuals[c.virtual].Pool].ConnectTimeout
+	return w.poolOf(c).ConnectTimeout
 }
 
 // dialReady looks how a dial ended.
@@ -129,6 +137,9 @@ func (w *worker) connected(i uint32, c *client, p *pair, now int64) {
 	p.connected, p.active = now, now
 	w.disp.Dialled(dispatch.Tick(now), &p.path)
 	w.arm(c, p)
+	if v := w.poolOf(c).SendProxy; v != proxyheader.Off {
+		w.announce(i, c, p, v)
+	}
 	w.drive(i, c, now)
 }
 
@@ -139,6 +150,30 @@ func (w *worker) dialFailed(i uint32, c *client, p *pair, now int64) {
 	w.dropPair(c, p)
 	a := c.attempt()
 	v := w.disp.Failed(dispatch.Tick(now), path, i, &a)
+	w.again(i, c, &a, v, now)
+}
+
+// withdraw gives a slot back that no server has seen used, because its member
+// takes nobody any more. The client goes back to its place.
+func (w *worker) withdraw(i uint32, c *client, path dispatch.Path, now int64) {
+	a := c.attempt()
+	v := w.disp.Withdraw(dispatch.Tick(now), path, i, &a)
+	w.again(i, c, &a, v, now)
+}
+
+// withdrawPair does so for a session that has a pair already, over which
+// nothing went yet but the client's FIN, perhaps: that is read again.
+func (w *worker) withdrawPair(i uint32, c *client, p *pair, now int64) {
+	if p.up.Done() {
+		c.side.Ready |= sys.In | sys.Fin
+	}
+	path := p.path
+	w.dropPair(c, p)
+	w.withdraw(i, c, path, now)
+}
+
+// again carries out what the dispatcher said about a client that had a slot.
+func (w *worker) again(i uint32, c *client, a *dispatch.Attempt, v dispatch.Verdict, now int64) {
 	c.tried, c.tries = a.Tried, a.Tries
 	w.decided(i, c, v, now)
 	if c.state == parked {
@@ -150,6 +185,9 @@ func (w *worker) dialFailed(i uint32, c *client, p *pair, now int64) {
 // caller's from now on.
 func (w *worker) dropPair(c *client, p *pair) {
 	w.loop.StopTimer(c.pair)
+	if p.flags&slotted != 0 {
+		w.stats.members[p.path.Member].Open.Add(-1)
+	}
 	if p.server.FD >= 0 {
 		w.loop.Close(int(p.server.FD))
 	}

@@ -2,8 +2,8 @@
 // sessions. One session is one client's connection, from accept to its end.
 //
 // The sentence that must stay true: the proxy asks the dispatcher; each
-// Proceed, and each grant, ends in exactly one Release or Failed; nothing else
-// takes or gives a slot.
+// Proceed, and each grant, ends in exactly one Release, Failed or Withdraw;
+// nothing else takes or gives a slot.
 //
 // A session belongs to one loop for all its life. It is a client record (64
 // bytes), and from the moment a server is dialled a pair record. Neither has
@@ -16,6 +16,13 @@
 //	   |                   |  leaves, expires   |      again, or refused |
 //	   `- Refuse           v                    v                        v
 //	        `-----------> ended <----------- ended <---------------- ended
+//
+// Where clients have to bring a PROXY header, accepted is preceded by heading:
+// it is over when the whole header is there.
+//
+// What virtual servers, pools and members there are changes within Isolate,
+// while all loops stand still. A session goes on with what was removed, until
+// it ends; see Forget.
 //
 // Two states of ending follow where the client must see it properly:
 // flushing (what the server sent before its reset goes out first) and

@@ -28,7 +28,7 @@ const http503 = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-L
 // refuse tells a client that it won't be served, in its virtual server's way.
 func (w *worker) refuse(i uint32, c *client, code Code, now int64) {
 	w.stats.virtuals[c.virtual].Refused.Add(1)
-	how := w.p.cfg.Virtuals[c.virtual].Refuse
+	how := w.p.virtuals[c.virtual].Refuse
 	if how == Reset {
 		w.end(i, c, code, "proxy", now)
 		return
@@ -73,6 +73,8 @@ func (w *worker) Expired(timer uint32, now int64) {
 	i := p.client
 	c := w.clients.At(i)
 	switch c.state {
+	case heading:
+		w.noHeader(i, c, "proxy", now)
 	case dialling:
 		w.dialFailed(i, c, p, now)
 	case relaying:
@@ -89,7 +91,7 @@ func (w *worker) Expired(timer uint32, now int64) {
 func (w *worker) relayExpired(i uint32, c *client, p *pair, now int64) {
 	if p.flags&optionsSet == 0 && now >= p.connected+int64(optionsAfter) {
 		p.flags |= optionsSet
-		w.p.cfg.Virtuals[c.virtual].Options.Apply(int(p.server.FD))
+		w.p.virtuals[c.virtual].Options.Apply(int(p.server.FD))
 	}
 	at, code := w.silence(c, p)
 	if at != 0 && at <= now {
@@ -119,7 +121,7 @@ func (w *worker) deadline(c *client, p *pair) int64 {
 
 // silence is when a session is ended if no byte moves, and as what; 0 never.
 func (w *worker) silence(c *client, p *pair) (at int64, code Code) {
-	v := &w.p.cfg.Virtuals[c.virtual]
+	v := &w.p.virtuals[c.virtual]
 	limit, code := v.IdleTimeout, Idle
 	if p.flags&(clientFin|serverFin) != 0 && v.HalfClose > 0 && (limit == 0 || v.HalfClose < limit) {
 		limit, code = v.HalfClose, HalfClosed
@@ -146,8 +148,7 @@ func (w *worker) end(i uint32, c *client, code Code, closer string, now int64) {
 		c.side.FD = -1
 	}
 	if c.pair == 0 {
-		w.clients.Free(i)
-		w.loop.Departed()
+		w.depart(i, c)
 		return
 	}
 	p := w.pairs.At(c.pair)
@@ -156,11 +157,20 @@ func (w *worker) end(i uint32, c *client, code Code, closer string, now int64) {
 		w.resetServer(p)
 	}
 	w.dropPair(c, p)
-	w.clients.Free(i)
-	w.loop.Departed()
+	w.depart(i, c)
 	if holds { // last: the server's count is down before the next is let in
 		w.disp.Release(dispatch.Tick(now), path)
 	}
+}
+
+// depart frees a client's record.
+func (w *worker) depart(i uint32, c *client) {
+	w.stats.virtuals[c.virtual].Open.Add(-1)
+	if len(w.targets) > 0 {
+		delete(w.targets, i)
+	}
+	w.clients.Free(i)
+	w.loop.Departed()
 }
 
 // resetServer closes the server's socket with RST: for a server that was

@@ -34,7 +34,7 @@ func TestC19HalfCloseWhileParked(t *testing.T) {
 		wantEOF(t, c, "reply")
 		c.Close()
 	}
-	if n := r.Dispatcher().PoolStats(0).Abandoned.Load(); n != 0 {
+	if n := r.Dispatcher().PoolQueue(0).Abandoned.Load(); n != 0 {
 		t.Errorf("%d abandoned, want none", n)
 	}
 }
@@ -74,7 +74,7 @@ func TestC19BareFinWhileParked(t *testing.T) {
 			r.untilInUse(0)
 			s.none(t)
 			want := map[bool]uint64{false: 5}[keep]
-			if n := r.Dispatcher().PoolStats(0).Abandoned.Load(); n != want {
+			if n := r.Dispatcher().PoolQueue(0).Abandoned.Load(); n != want {
 				t.Errorf("%d abandoned, want %d", n, want)
 			}
 		})

@@ -8,32 +8,34 @@ import (
 
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
+	"penstock/stack/proxyheader"
 	"penstock/stack/relay"
-	"penstock/stack/sys"
 )
 
 // Proxy is the sessions of all loops.
 type Proxy struct {
 	// Constant after New.
-	cfg       Config
-	addresses []sys.Address // of members
-	dispatch  *dispatch.Dispatcher
-	budget    *kernel.Budget
-	workers   []*worker
-	listening []kernel.Address // by virtual server, ports chosen
+	cfg      Config // what it says of objects is how they were at the start
+	dispatch *dispatch.Dispatcher
+	budget   *kernel.Budget
+	workers  []*worker
+
+	objects // changed while all loops stand still, see Isolate
 
 	running  sync.WaitGroup
 	draining atomic.Bool
 	drained  chan struct{} // closed when the last session of a drain ended
 	left     atomic.Int32  // loops that still have sessions to drain
+
+	isolating sync.Mutex // held by Isolate; then life
+	life      life
+	ending    chan struct{} // closed when the first loop ended
+	endOnce   sync.Once
 }
 
 // New opens the loops and their listeners. It serves nobody until Run.
 func New(cfg Config) (*Proxy, error) {
-	p := &Proxy{cfg: cfg, drained: make(chan struct{})}
-	for _, m := range cfg.Members {
-		p.addresses = append(p.addresses, sys.NewAddress(m))
-	}
+	p := &Proxy{cfg: cfg, drained: make(chan struct{}), ending: make(chan struct{})}
 	p.dispatch = dispatch.New(cfg.Dispatch, func(i int) { p.workers[i].loop.Wake() })
 	p.budget = kernel.NewBudget(cfg.MaxDescriptors, cfg.MaxClients, p.wakeAll)
 	for i := range cfg.Dispatch.Loops {
@@ -42,7 +44,7 @@ func New(cfg Config) (*Proxy, error) {
 			return nil, err
 		}
 	}
-	if err := p.listen(); err != nil {
+	if err := p.addObjects(); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -52,8 +54,9 @@ func New(cfg Config) (*Proxy, error) {
 func (p *Proxy) addWorker(i int) (err error) {
 	w := &worker{
 		p: p, index: i, disp: p.dispatch.Loop(i), relay: relay.NewWorker(p.cfg.MaxPipes),
-		stats: newStats(len(p.cfg.Virtuals), len(p.cfg.Members)), waste: make([]byte, 4096),
+		waste: make([]byte, proxyheader.Most),
 	}
+	w.publish(new(Stats))
 	if w.loop, err = kernel.NewLoop(p.budget, w, p.cfg.Log); err != nil {
 		return fmt.Errorf("loop %d: %w", i, err)
 	}
@@ -61,29 +64,27 @@ func (p *Proxy) addWorker(i int) (err error) {
 	return nil
 }
 
-// listen opens a listener for each virtual server on each loop. The first
-// loop's one chooses the port if it is 0.
-func (p *Proxy) listen() error {
-	for v := range p.cfg.Virtuals {
-		if err := p.cfg.Virtuals[v].Listen.Free(); err != nil {
+// addObjects makes known what the configuration has.
+func (p *Proxy) addObjects() error {
+	for i, pl := range p.cfg.Pools {
+		p.SetPool(i, pl)
+	}
+	for i, m := range p.cfg.Members {
+		p.SetMember(i, m)
+	}
+	for i := range p.cfg.Virtuals {
+		if err := p.cfg.Virtuals[i].Listen.Free(); err != nil {
 			return err
 		}
 	}
-	for v := range p.cfg.Virtuals {
-		a := p.cfg.Virtuals[v].Listen
-		for _, w := range p.workers {
-			var err error
-			if a, err = w.loop.Listen(v, a, p.cfg.Virtuals[v].Options); err != nil {
-				return err
-			}
+	for i, v := range p.cfg.Virtuals {
+		v.Pool = p.cfg.Dispatch.Virtuals[i].Pool
+		if _, err := p.open(i, v); err != nil {
+			return err
 		}
-		p.listening = append(p.listening, a)
 	}
 	return nil
 }
-
-// Listening returns the address of virtual server v, with its port.
-func (p *Proxy) Listening(v int) kernel.Address { return p.listening[v] }
 
 // Dispatcher returns what decides.
 func (p *Proxy) Dispatcher() *dispatch.Dispatcher { return p.dispatch }
@@ -108,15 +109,18 @@ func (p *Proxy) wakeAll() {
 
 // Run serves until Stop. It returns the first error of a loop.
 func (p *Proxy) Run() error {
+	p.setLife(running)
 	errs := make([]error, len(p.workers))
 	for i, w := range p.workers {
 		p.running.Go(func() {
 			if errs[i] = w.loop.Run(); errs[i] != nil {
 				p.Stop() // its clients are lost, and a share of the new ones
 			}
+			p.loopEnded()
 		})
 	}
 	p.running.Wait()
+	p.setLife(over)
 	p.Close()
 	return errors.Join(errs...)
 }
@@ -144,10 +148,18 @@ func (p *Proxy) oneDrained() {
 	}
 }
 
-// Cut ends all sessions. Drain must have been called.
+// Cut ends all sessions: first those that wait, so that nobody is dialled for
+// as slots come free. Drain must have been called.
 func (p *Proxy) Cut() {
+	if p.Isolate(func(now int64) {
+		for _, w := range p.workers {
+			w.cut(parked, now)
+		}
+	}) != nil {
+		return
+	}
 	for _, w := range p.workers {
-		w.loop.Do(func() { w.cut(kernel.Clock()) })
+		w.loop.Do(func() { w.cut(0, kernel.Clock()) })
 	}
 }
 
@@ -166,13 +178,13 @@ func (p *Proxy) Close() {
 	}
 }
 
-// cut ends all sessions of a loop.
-func (w *worker) cut(now int64) {
+// cut ends the sessions of a loop that are in the given state; 0 is any.
+func (w *worker) cut(only sessionState, now int64) {
 	for i := uint32(1); i < w.clients.Cap(); i++ {
 		c := w.clients.At(i)
-		switch c.state {
-		case 0, departed:
-		case parked:
+		switch {
+		case c.state == 0, c.state == departed, only != 0 && c.state != only:
+		case c.state == parked:
 			w.leave(i, c, Drained, now)
 		default:
 			w.end(i, c, Drained, "proxy", now)

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"encoding/binary"
+
 	"penstock/lb/dispatch"
 	"penstock/stack/relay"
 	"penstock/stack/sys"
@@ -10,8 +12,8 @@ import (
 // by a test.
 type client struct {
 	accepted int64
-	tried    uint64 // dispatch.Attempt
-	peer     sys.Peer
+	tried    uint64   // dispatch.Attempt
+	peer     sys.Peer // its PROXY header's source, if it had one
 	virtual  dispatch.VirtualID
 	side     relay.Side
 	waiter   dispatch.Waiter // while parked
@@ -26,9 +28,10 @@ type client struct {
 type sessionState uint8
 
 const (
-	parked   sessionState = iota + 1
-	departed              // the client left, but its outcome is on its way
-	starved               // has a slot, but there is no descriptor to dial with
+	heading sessionState = iota + 1 // its PROXY header is not whole yet
+	parked
+	departed // the client left, but its outcome is on its way
+	starved  // has a slot, but there is no descriptor to dial with
 	dialling
 	relaying
 	flushing // the server broke off: what it sent goes out, then a reset
@@ -36,10 +39,16 @@ const (
 )
 
 func (c *client) attempt() dispatch.Attempt {
-	return dispatch.Attempt{Since: dispatch.Tick(c.accepted), Tried: c.tried, Tries: c.tries}
+	return dispatch.Attempt{Since: dispatch.Tick(c.accepted), Tried: c.tried, Tries: c.tries, Source: c.source()}
 }
 
-// pair is the server's half of a session, and its timer's number.
+// source is the client's address as the dispatcher wants it.
+func (c *client) source() dispatch.Source {
+	return dispatch.Source{Hi: binary.BigEndian.Uint64(c.peer.Addr[:8]), Lo: binary.BigEndian.Uint64(c.peer.Addr[8:])}
+}
+
+// pair is the server's half of a session, and its timer's number. A client
+// that is refused, or whose header is waited for, has one for its timer only.
 type pair struct {
 	client    uint32
 	server    relay.Side
@@ -63,4 +72,5 @@ const (
 	queued                            // in the list of those with more to do
 	clientFin                         // the client was the first to say its last
 	serverFin                         // the server was
+	slotted                           // it was given a slot: path names a member
 )

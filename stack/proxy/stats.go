@@ -1,25 +1,31 @@
 package proxy
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"penstock/lb/dispatch"
 )
 
-// Stats is what one loop has seen. Written by that loop, read by anyone: the
-// sum over the loops is what people want.
+// Stats is what one loop has seen, by the dispatcher's numbers. Written by
+// that loop, read by anyone: the sum over the loops is what people want. The
+// lists change while the loops stand still, and a reader may have the last
+// one; what they point to is counted on.
 type Stats struct {
-	_        [64]byte
-	virtuals []VirtualStats
-	members  []MemberStats
+	virtuals []*VirtualStats
+	members  []*MemberStats
 }
 
-// VirtualStats counts a virtual server's clients and their bytes.
+// VirtualStats counts a virtual server's clients and their bytes. It fills a
+// cache line: loops don't share one.
 type VirtualStats struct {
-	Accepted  atomic.Uint64
-	Refused   atomic.Uint64
-	BytesUp   atomic.Uint64 // from clients
-	BytesDown atomic.Uint64 // to clients
+	Accepted   atomic.Uint64
+	Refused    atomic.Uint64
+	BytesUp    atomic.Uint64 // from clients
+	BytesDown  atomic.Uint64 // to clients
+	BadHeaders atomic.Uint64 // clients that brought no PROXY header, though they have to
+	Open       atomic.Int64  // clients there now
+	_          [16]byte
 }
 
 // MemberStats counts a member's connections and their bytes.
@@ -27,10 +33,38 @@ type MemberStats struct {
 	Dialled   atomic.Uint64
 	BytesUp   atomic.Uint64
 	BytesDown atomic.Uint64
+	Open      atomic.Int64 // sessions that name it now, dialling ones included
+	_         [32]byte
 }
 
-func newStats(virtuals, members int) *Stats {
-	return &Stats{virtuals: make([]VirtualStats, virtuals), members: make([]MemberStats, members)}
+// countVirtual makes room for a virtual server. The loop stands still.
+func (w *worker) countVirtual(id int) {
+	if id < len(w.stats.virtuals) && w.stats.virtuals[id] != nil {
+		return
+	}
+	w.publish(w.stats.withVirtual(id, new(VirtualStats)))
+}
+
+// countMember makes room for a member. The loop stands still.
+func (w *worker) countMember(id int) {
+	if id < len(w.stats.members) && w.stats.members[id] != nil {
+		return
+	}
+	w.publish(w.stats.withMember(id, new(MemberStats)))
+}
+
+// withVirtual returns a copy in which virtual server id counts in v.
+func (s *Stats) withVirtual(id int, v *VirtualStats) *Stats {
+	return &Stats{put(slices.Clone(s.virtuals), id, v), s.members}
+}
+
+func (s *Stats) withMember(id int, m *MemberStats) *Stats {
+	return &Stats{s.virtuals, put(slices.Clone(s.members), id, m)}
+}
+
+func (w *worker) publish(s *Stats) {
+	w.stats = s
+	w.shown.Store(s)
 }
 
 // moved books bytes that were passed on.
@@ -45,29 +79,43 @@ func (s *Stats) moved(v dispatch.VirtualID, m dispatch.MemberID, up, down uint64
 type Totals struct {
 	Connections uint64 // accepted, or dialled
 	Refused     uint64 // virtual servers only
+	BadHeaders  uint64 // virtual servers only
 	BytesUp     uint64
 	BytesDown   uint64
+	Open        int64 // clients, or sessions on the member, now
 }
 
-// VirtualTotals sums up what virtual server v has seen.
+// VirtualTotals sums up what virtual server v has seen; nothing if there is no
+// such.
 func (p *Proxy) VirtualTotals(v int) (t Totals) {
 	for _, w := range p.workers {
-		s := &w.stats.virtuals[v]
+		list := w.shown.Load().virtuals
+		if v >= len(list) || list[v] == nil {
+			continue
+		}
+		s := list[v]
 		t.Connections += s.Accepted.Load()
 		t.Refused += s.Refused.Load()
+		t.BadHeaders += s.BadHeaders.Load()
 		t.BytesUp += s.BytesUp.Load()
 		t.BytesDown += s.BytesDown.Load()
+		t.Open += s.Open.Load()
 	}
 	return t
 }
 
-// MemberTotals sums up what member m has seen.
+// MemberTotals sums up what member m has seen; nothing if there is no such.
 func (p *Proxy) MemberTotals(m int) (t Totals) {
 	for _, w := range p.workers {
-		s := &w.stats.members[m]
+		list := w.shown.Load().members
+		if m >= len(list) || list[m] == nil {
+			continue
+		}
+		s := list[m]
 		t.Connections += s.Dialled.Load()
 		t.BytesUp += s.BytesUp.Load()
 		t.BytesDown += s.BytesDown.Load()
+		t.Open += s.Open.Load()
 	}
 	return t
 }

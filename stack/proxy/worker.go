@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"sync/atomic"
+
 	"golang.org/x/sys/unix"
 
 	"penstock/lb/dispatch"
@@ -18,16 +20,20 @@ type worker struct {
 	loop  *kernel.Loop
 	disp  *dispatch.Loop
 	relay *relay.Worker
-	stats *Stats
+	waste []byte // for what is read and thrown away, and for PROXY headers
+
+	stats *Stats                // changed while the loop stands still
+	shown atomic.Pointer[Stats] // the same, for other goroutines
 
 	clients slab.Slab[client]
 	pairs   slab.Slab[pair]
-	more    []uint32 // pairs whose turn was over before they were
-	starved []uint32 // clients with a slot and no descriptor
-	retryAt int64    // when to look at starved
-	waste   []byte   // for what is read and thrown away
-	ended   Ended    // space for report
-	drained func()   // called once when no session is left; nil: not draining
+	more    []uint32            // pairs whose turn was over before they were
+	starved []uint32            // clients with a slot and no descriptor
+	retryAt int64               // when to look at starved
+	sweeps  []sweep             // to be done, oldest first
+	targets map[uint32]sys.Peer // by client: what its PROXY header says that it connected to
+	ended   Ended               // space for report
+	drained func()              // called once when no session is left; nil: not draining
 }
 
 // A reference for the poller is a client's index and which side it is.
@@ -44,8 +50,19 @@ func (w *worker) Accepted(listener, fd int, from sys.Peer, now int64) {
 		accepted: now, peer: from, virtual: dispatch.VirtualID(listener),
 		side: relay.Side{FD: int32(fd), Ready: sys.Out},
 	}
-	w.stats.virtuals[listener].Accepted.Add(1)
-	w.decided(i, c, w.disp.Arrive(dispatch.Tick(now), c.virtual, 0, i, c.attempt()), now)
+	s := w.stats.virtuals[listener]
+	s.Accepted.Add(1)
+	s.Open.Add(1)
+	if v := &w.p.virtuals[listener]; v.AcceptProxy {
+		w.greet(i, c, v, now)
+		return
+	}
+	w.arrive(i, c, now)
+}
+
+// arrive asks the dispatcher about a client whose address is known.
+func (w *worker) arrive(i uint32, c *client, now int64) {
+	w.decided(i, c, w.disp.Arrive(dispatch.Tick(now), c.virtual, i, c.attempt()), now)
 }
 
 // decided carries out what the dispatcher said.
@@ -85,6 +102,8 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	}
 	c.side.Ready |= r
 	switch c.state {
+	case heading:
+		w.headingReady(i, c, r, now)
 	case parked, starved:
 		w.parkedReady(i, c, r, now)
 	case dialling:
@@ -154,8 +173,11 @@ func (w *worker) gone(c *client, r sys.Ready) bool {
 	if e != 0 {
 		return e != unix.EAGAIN
 	}
-	return n == 0 && c.state == parked && !w.p.cfg.Pools[w.p.cfg.Dispatch.Virtuals[c.virtual].Pool].KeepOnClose
+	return n == 0 && c.state == parked && !w.poolOf(c).KeepOnClose
 }
+
+// poolOf returns the pool of the client's virtual server.
+func (w *worker) poolOf(c *client) *Pool { return &w.p.pools[w.p.virtuals[c.virtual].Pool] }
 
 // left ends the session of a client that went while it was parked.
 func (w *worker) left(i uint32, c *client, now int64) { w.leave(i, c, ClientQuit, now) }
@@ -190,6 +212,9 @@ func (w *worker) Turn(now int64) (due int64) {
 	if len(w.starved) > 0 && now >= w.retryAt {
 		w.feed(now)
 	}
+	if len(w.sweeps) > 0 {
+		w.sweepOn(now)
+	}
 	w.outcomes(now)
 	if w.drained != nil && w.clients.Len() == 0 {
 		w.drained()
@@ -215,7 +240,7 @@ func (w *worker) outcomes(now int64) {
 }
 
 func (w *worker) nextTurn() int64 {
-	if len(w.more) > 0 {
+	if len(w.more) > 0 || len(w.sweeps) > 0 {
 		return 1
 	}
 	due := int64(w.disp.Due())
@@ -244,12 +269,15 @@ func (w *worker) outcome(o dispatch.Outcome, now int64) {
 // so may lie in the batch that is being handled. No server is to see a
 // connection for somebody who is not there.
 func (w *worker) granted(i uint32, c *client, path dispatch.Path, now int64) {
-	if !w.gone(c, sys.Poll(int(c.side.FD))) {
+	switch {
+	case w.gone(c, sys.Poll(int(c.side.FD))):
+		w.disp.Release(dispatch.Tick(now), path)
+		w.end(i, c, ClientQuit, "client", now)
+	case !w.disp.Usable(path):
+		w.withdraw(i, c, path, now)
+	default:
 		w.open(i, c, path, now)
-		return
 	}
-	w.disp.Release(dispatch.Tick(now), path)
-	w.end(i, c, ClientQuit, "client", now)
 }
 
 // resume drives the pair that has waited longest for its next turn.

@@ -133,6 +133,9 @@ func (p *pass) groupOf(e *queue.Entry) *group {
 
 func (d *Dispatcher) newGroup(v *virtual, key groupKey) *group {
 	g := &group{key: key, virtual: v, member: d.persisted(key.sticky), queue: queue.New(len(d.loops))}
+	if g.member != nil {
+		g.member.pool.queued = true
+	}
 	g.age()
 	return g
 }

@@ -92,6 +92,11 @@ func (s *session) ask(method, path string, keys map[string]string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	return s.send(r)
+}
+
+// send sends a request and reads the answer to it.
+func (s *session) send(r *http.Request) ([]byte, error) {
 	w, err := s.http.Do(r)
 	if err != nil {
 		return nil, s.unreachable(err)

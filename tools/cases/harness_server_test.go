@@ -21,6 +21,7 @@ type server struct {
 
 	mu     sync.Mutex
 	open   map[*visit]bool
+	marks  map[string]bool // who connected, if not nil; see marked
 	came   chan *visit // in the order of accept; see next
 	closed bool
 }
@@ -30,6 +31,7 @@ type visit struct {
 	*net.TCPConn
 	at     time.Time // when it was accepted
 	server *server
+	began  string // the first line, if somebody has read it
 	over   sync.Once
 }
 
@@ -105,6 +107,9 @@ func (s *server) enter(v *visit) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[v] = !s.closed
+	if s.marks != nil {
+		s.marks[v.RemoteAddr().String()] = true
+	}
 	return !s.closed
 }
 

@@ -8,7 +8,7 @@ import (
 // base is what every test starts from. A setup adds to it.
 const (
 	baseVirtual = "listen=127.0.0.1:0,pool=p"
-	basePool    = "queue-depth-cap=none,queue-time-limit=10s,reselect-tries=0"
+	basePool    = "queue-depth-cap=none,queue-time-limit=10s,reselect-tries=0,slow-ramp-time=0,monitor=none"
 	baseLoops   = 4
 )
 
@@ -19,6 +19,8 @@ type setup struct {
 	loops         int      // 0: that of the base
 	flags         []string // more flags
 	files         int      // RLIMIT_NOFILE; 0: ours
+	grumbles      bool     // it has reason to log errors
+	file          bool     // the objects stand in a flag file; see filed
 }
 
 // args returns the command line, without the command.
@@ -27,11 +29,14 @@ func (s setup) args() []string {
 	if loops == 0 {
 		loops = baseLoops
 	}
-	args := []string{
-		"-loops", strconv.Itoa(loops),
-		"-virtual", "v," + merge(baseVirtual, s.virtual),
-		"-pool", "p," + merge(basePool, s.pool),
+	args := []string{"-loops", strconv.Itoa(loops)}
+	if s.file {
+		return append(args, s.flags...)
 	}
+	args = append(args,
+		"-virtual", "v,"+merge(baseVirtual, s.virtual),
+		"-pool", "p,"+merge(basePool, s.pool),
+	)
 	for _, m := range s.members {
 		args = append(args, "-member", m+",pool=p")
 	}

@@ -1,0 +1,99 @@
+package cases
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// patient is a server that a monitor checks: by "GET /ill" or "GET /well",
+// as monitor-send says. Everybody else says a line first, and is for next.
+type patient struct {
+	*server
+	guests chan *visit
+	ill    atomic.Bool  // what it answers
+	good   atomic.Int64 // when it last answered so; UnixNano
+	bad    atomic.Int64 // when it first answered badly after a good one
+	checks atomic.Int64
+}
+
+// checked says with which keys a pool checks such servers.
+const checked = "monitor=http,monitor-interval=100ms,monitor-timeout=400ms"
+
+func newPatient(t testing.TB, name string) *patient {
+	t.Helper()
+	s := &patient{guests: make(chan *visit, 1<<12)}
+	s.server = listen(t, name, s.receive)
+	return s
+}
+
+func (s *patient) receive(v *visit) {
+	v.began, _ = v.line()
+	if !strings.HasPrefix(v.began, "GET ") {
+		s.guests <- v
+		return
+	}
+	for text := v.began; strings.TrimSpace(text) != ""; {
+		text, _ = v.line()
+	}
+	s.checks.Add(1)
+	now := time.Now().UnixNano()
+	if s.ill.Load() {
+		s.bad.CompareAndSwap(0, now)
+		v.Write([]byte("HTTP/1.1 500 Ill\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+	} else {
+		s.good.Store(now)
+		s.bad.Store(0)
+		v.Write([]byte("HTTP/1.1 200 Well\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+	}
+	v.end()
+}
+
+// guest returns the next client, which must come in time.
+func (s *patient) guest(within time.Duration) *visit {
+	s.t.Helper()
+	select {
+	case v := <-s.guests:
+		return v
+	case <-time.After(within):
+		s.t.Fatalf("nobody came to %s within %v", s.name, within)
+		return nil
+	}
+}
+
+// noGuest says that no client comes within a time.
+func (s *patient) noGuest(span time.Duration) {
+	s.t.Helper()
+	select {
+	case v := <-s.guests:
+		s.t.Errorf("%q came to %s", v.began, s.name)
+	case <-time.After(span):
+	}
+}
+
+// falls makes the server ill, and waits until the proxy has noticed.
+func (p *proxy) falls(s *patient) {
+	p.t.Helper()
+	s.ill.Store(true)
+	await(p.t, patience, s.name+" is down", func() bool { return p.member(s.server).State == "down" })
+}
+
+// recovers makes it well again, and waits likewise.
+func (p *proxy) recovers(s *patient) {
+	p.t.Helper()
+	s.ill.Store(false)
+	await(p.t, patience, s.name+" is up", func() bool { return p.member(s.server).State != "down" })
+}
+
+// guests connects n clients that say their number, from first on, and leave
+// when their server ends it.
+func (p *proxy) guests(first, n int) (cs []*client) {
+	p.t.Helper()
+	for i := range n {
+		c := p.polite(1)[0]
+		c.say(itoa(first+i) + "\n")
+		cs = append(cs, c)
+	}
+	return cs
+}

@@ -5,44 +5,66 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"penstock/lb/control/metrics"
 )
 
-// api answers questions about a View.
-type api struct{ view View }
+// api answers questions about a View, and changes through a Control.
+type api struct {
+	view    View
+	control Control
+}
 
 // Handler answers all paths of the interface. Who may ask is not its concern.
-func Handler(v View) http.Handler {
-	a := api{v}
+func Handler(v View, c Control) http.Handler {
+	a := api{v, c}
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", get(metrics.Handler(v).ServeHTTP))
-	mux.Handle("/healthz", get(a.health))
-	mux.Handle("/v1/virtuals", get(a.virtuals))
-	mux.Handle("/v1/virtuals/{name}", get(a.virtual))
-	mux.Handle("/v1/pools", get(a.pools))
-	mux.Handle("/v1/pools/{name}", get(a.pool))
-	mux.Handle("/v1/members", get(a.members))
-	mux.Handle("/v1/members/{pool}/{address}", get(a.member))
-	mux.Handle("/v1/nodes", get(a.nodes))
-	mux.Handle("/v1/nodes/{address}", get(a.node))
+	for path, m := range a.paths() {
+		if get, ok := m[http.MethodGet]; ok {
+			m[http.MethodHead] = get
+		}
+		mux.Handle(path, m)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, fmt.Sprintf("no such path %q", r.URL.Path))
 	})
 	return mux
 }
 
-// get refuses all methods that could change something.
-func get(h http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			fail(w, http.StatusMethodNotAllowed, fmt.Sprintf("method %q: allowed are GET and HEAD", r.Method))
-			return
-		}
+func (a api) paths() map[string]methods {
+	return map[string]methods{
+		"/metrics":                     {"GET": metrics.Handler(a.view).ServeHTTP},
+		"/healthz":                     {"GET": a.health},
+		"/v1/virtuals":                 {"GET": a.virtuals},
+		"/v1/virtuals/{name}":          {"GET": a.virtual, "PATCH": a.patch(setVirtual, a.virtual)},
+		"/v1/pools":                    {"GET": a.pools},
+		"/v1/pools/{name}":             {"GET": a.pool, "PATCH": a.patch(setPool, a.pool)},
+		"/v1/pools/{name}/pause":       {"POST": a.pause(true)},
+		"/v1/pools/{name}/resume":      {"POST": a.pause(false)},
+		"/v1/pools/{name}/flush":       {"POST": a.flush},
+		"/v1/members":                  {"GET": a.members, "POST": a.addMember},
+		"/v1/members/{pool}/{address}": {"GET": a.member, "PATCH": a.patch(setMember, a.member), "DELETE": a.deleteMember},
+		"/v1/nodes":                    {"GET": a.nodes},
+		"/v1/nodes/{address}":          {"GET": a.node, "PATCH": a.patch(setNode, a.node)},
+		"/v1/waiters":                  {"GET": a.waiters},
+	}
+}
+
+// methods is what can be done with one path.
+type methods map[string]http.HandlerFunc
+
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h, ok := m[r.Method]; ok {
 		h(w, r)
-	})
+		return
+	}
+	allowed := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+	w.Header().Set("Allow", allowed)
+	fail(w, http.StatusMethodNotAllowed, fmt.Sprintf("method %q: allowed are %s", r.Method, allowed))
 }
 
 func (a api) health(w http.ResponseWriter, _ *http.Request) {
@@ -56,13 +78,6 @@ func (a api) health(w http.ResponseWriter, _ *http.Request) {
 }
 
 func answer(w http.ResponseWriter, v any) { write(w, http.StatusOK, v) }
-
-// fail says what is wrong, for people to read.
-func fail(w http.ResponseWriter, code int, what string) {
-	write(w, code, struct {
-		Error string `json:"error"`
-	}{what})
-}
 
 // write panics if v can't be JSON: its type is wrong.
 func write(w http.ResponseWriter, code int, v any) {

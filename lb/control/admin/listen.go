@@ -14,18 +14,22 @@ import (
 	"time"
 )
 
-// errAddress says what -admin may be.
-var errAddress = errors.New("allowed is unix:PATH, or IP:PORT with a loopback address such as 127.0.0.1 or [::1]: " +
-	"whoever can connect needs no password")
+// What -admin may be, without a token and with one.
+var (
+	errAddress = errors.New("allowed is unix:PATH, or IP:PORT with a loopback address such as 127.0.0.1 or [::1]: " +
+		"whoever can connect needs no password; other addresses need -admin-token-file")
+	errForm = errors.New("allowed is unix:PATH, or IP:PORT")
+)
 
-// listen opens "unix:PATH" or "IP:PORT".
-func listen(address string) (net.Listener, error) {
+// listen opens "unix:PATH" or "IP:PORT", which is for everybody on this host
+// unless a token guards it.
+func listen(address string, guarded bool) (net.Listener, error) {
 	var ln net.Listener
 	var err error
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		ln, err = listenUnix(path)
 	} else {
-		ln, err = listenTCP(address)
+		ln, err = listenTCP(address, guarded)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("-admin %q: %w", address, err)
@@ -33,9 +37,12 @@ func listen(address string) (net.Listener, error) {
 	return ln, nil
 }
 
-func listenTCP(address string) (net.Listener, error) {
+func listenTCP(address string, guarded bool) (net.Listener, error) {
 	a, err := netip.ParseAddrPort(address)
-	if err != nil || !a.Addr().Unmap().IsLoopback() {
+	switch {
+	case guarded && err != nil:
+		return nil, errForm
+	case !guarded && (err != nil || !a.Addr().Unmap().IsLoopback()):
 		return nil, errAddress
 	}
 	return net.Listen("tcp", address)

@@ -13,23 +13,37 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"penstock/lb/control/config"
+	"penstock/lb/dispatch"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// bare is a View, and a Control, of a proxy that does nothing.
+type bare struct {
+	View
+	Control
+}
+
+func (bare) Config() *config.Config { return &config.Config{} }
+func (bare) Draining() bool         { return false }
+func (bare) Now() dispatch.Tick     { return 0 }
+
 // serve starts a server and returns a client of it.
 func serve(t *testing.T, address string) (*Server, *http.Client) {
 	t.Helper()
-	f, err := newFake([]string{"-listen=:80", "-member=10.0.0.1:80"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Listen(address, quiet)
+	return serveAs(t, Config{Address: address, Log: quiet})
+}
+
+func serveAs(t *testing.T, c Config) (*Server, *http.Client) {
+	t.Helper()
+	s, err := Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(f) }()
+	go func() { done <- s.Serve(bare{}, bare{}) }()
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, s.Addr().Network(), s.Addr().String())
 	}}
@@ -114,7 +128,7 @@ func TestStaleSocket(t *testing.T) {
 func TestLiveSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "admin.sock")
 	_, c := serve(t, "unix:"+path)
-	_, err := Listen("unix:"+path, quiet)
+	_, err := Open(Config{Address: "unix:" + path, Log: quiet})
 	if err == nil || !strings.Contains(err.Error(), "another process serves it") || !strings.Contains(err.Error(), "-admin") {
 		t.Errorf("%v", err)
 	}
@@ -127,20 +141,20 @@ func TestNoSocket(t *testing.T) {
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen("unix:"+path, quiet); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := Open(Config{Address: "unix:" + path, Log: quiet}); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("%v", err)
 	}
 	link := path + ".link"
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen("unix:"+link, quiet); err == nil {
+	if _, err := Open(Config{Address: "unix:" + link, Log: quiet}); err == nil {
 		t.Error("a link was taken for a socket")
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
-	if _, err := Listen("unix:"+filepath.Join(path, "admin.sock"), quiet); err == nil {
+	if _, err := Open(Config{Address: "unix:" + filepath.Join(path, "admin.sock"), Log: quiet}); err == nil {
 		t.Error("a file was taken for a folder")
 	}
 }
@@ -161,7 +175,7 @@ func TestTCP(t *testing.T) {
 // Nobody else may ask: there is no password yet.
 func TestLoopbackOnly(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "[::]:0", "10.0.0.1:9000", "[::ffff:10.0.0.1]:9000", ":9000", "localhost:0", ""} {
-		s, err := Listen(address, quiet)
+		s, err := Open(Config{Address: address, Log: quiet})
 		if err == nil {
 			s.Close()
 		}
@@ -171,9 +185,23 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
+// With a token other addresses are allowed, in the form they have to have.
+func TestGuardedAddress(t *testing.T) {
+	file := secret(t, oneWord)
+	for address, ok := range map[string]bool{"0.0.0.0:0": true, "localhost:0": false, ":0": false, "": false} {
+		s, err := Open(Config{Address: address, TokenFile: file, Log: quiet})
+		if err == nil {
+			s.Close()
+		}
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
 func TestTaken(t *testing.T) {
 	s, _ := serve(t, "127.0.0.1:0")
-	if _, err := Listen(s.Addr().String(), quiet); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := Open(Config{Address: s.Addr().String(), Log: quiet}); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("%v", err)
 	}
 }
@@ -181,7 +209,7 @@ func TestTaken(t *testing.T) {
 // A program that fails between Listen and Serve leaves nothing behind.
 func TestCloseUnserved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "admin.sock")
-	s, err := Listen("unix:"+path, quiet)
+	s, err := Open(Config{Address: "unix:" + path, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +219,7 @@ func TestCloseUnserved(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the socket is still there")
 	}
-	if err := s.Serve(nil); err != nil {
+	if err := s.Serve(bare{}, bare{}); err != nil {
 		t.Errorf("Serve after Close: %v", err)
 	}
 }

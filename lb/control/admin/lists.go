@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -36,54 +35,43 @@ func (a api) members(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (a api) virtual(w http.ResponseWriter, q *http.Request) {
-	r, name := a.read(), q.PathValue("name")
-	i := slices.IndexFunc(r.c.Virtuals, func(v config.Virtual) bool { return v.Name == name })
-	if i < 0 {
-		unknown(w, "virtual server", name)
+	r := a.read()
+	i, err := findVirtual(r.c, q.PathValue("name"))
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	answer(w, r.virtual(i))
 }
 
 func (a api) pool(w http.ResponseWriter, q *http.Request) {
-	r, name := a.read(), q.PathValue("name")
-	i := r.poolNamed(name)
-	if i < 0 {
-		unknown(w, "pool", name)
+	r := a.read()
+	i, err := findPool(r.c, q.PathValue("name"))
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	answer(w, r.pool(i))
 }
 
 func (a api) member(w http.ResponseWriter, q *http.Request) {
-	r, name, address := a.read(), q.PathValue("pool"), q.PathValue("address")
-	i := r.poolNamed(name)
-	if i < 0 {
-		unknown(w, "pool", name)
-		return
-	}
-	at, _ := netip.ParseAddrPort(address) // nobody has the zero address
-	j := slices.IndexFunc(r.c.Pools[i].Members, func(m config.Member) bool { return m.Address == at })
-	if j < 0 {
-		unknown(w, "member in pool "+name, address)
+	r := a.read()
+	i, j, err := findMember(r.c, q.PathValue("pool"), q.PathValue("address"))
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	answer(w, r.member(i, j))
 }
 
 func (a api) node(w http.ResponseWriter, q *http.Request) {
-	r, address := a.read(), q.PathValue("address")
-	at, _ := netip.ParseAddr(address)
-	i := slices.IndexFunc(r.c.Nodes, func(n config.Node) bool { return n.Address == at })
-	if i < 0 {
-		unknown(w, "node", address)
+	r := a.read()
+	i, err := findNode(r.c, q.PathValue("address"))
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	answer(w, r.node(i))
-}
-
-func (r *reader) poolNamed(name string) int {
-	return slices.IndexFunc(r.c.Pools, func(p config.Pool) bool { return p.Name == name })
 }
 
 func all[T any](n int, read func(int) T) []T {
@@ -94,6 +82,39 @@ func all[T any](n int, read func(int) T) []T {
 	return list
 }
 
-func unknown(w http.ResponseWriter, kind, name string) {
-	fail(w, http.StatusNotFound, fmt.Sprintf("no %s %q", kind, name))
+// The find functions give the indices of what a path names, or the refusal
+// that there is no such thing.
+
+func findVirtual(c *config.Config, name string) (int, error) {
+	i := slices.IndexFunc(c.Virtuals, func(v config.Virtual) bool { return v.Name == name })
+	return found(i, "virtual server", name)
+}
+
+func findPool(c *config.Config, name string) (int, error) {
+	i := slices.IndexFunc(c.Pools, func(p config.Pool) bool { return p.Name == name })
+	return found(i, "pool", name)
+}
+
+func findMember(c *config.Config, pool, address string) (i, j int, err error) {
+	if i, err = findPool(c, pool); err != nil {
+		return 0, 0, err
+	}
+	at, _ := netip.ParseAddrPort(address) // nobody has the zero address
+	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+	j = slices.IndexFunc(c.Pools[i].Members, func(m config.Member) bool { return m.Address == at })
+	j, err = found(j, "member in pool "+pool, address)
+	return i, j, err
+}
+
+func findNode(c *config.Config, address string) (int, error) {
+	at, _ := netip.ParseAddr(address)
+	i := slices.IndexFunc(c.Nodes, func(n config.Node) bool { return n.Address == at.Unmap() })
+	return found(i, "node", address)
+}
+
+func found(i int, kind, name string) (int, error) {
+	if i < 0 {
+		return 0, unknown(kind, name)
+	}
+	return i, nil
 }

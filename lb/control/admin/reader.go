@@ -8,39 +8,34 @@ import (
 
 // reader reads objects for one request, under one configuration.
 type reader struct {
-	view  View
-	c     *config.Config
-	now   dispatch.Tick
-	first []int // by pool: the number of its first member
+	view View
+	c    *config.Config
+	now  dispatch.Tick
 }
 
-func (a api) read() *reader {
-	r := &reader{view: a.view, c: a.view.Config(), now: a.view.Now()}
-	n := 0
-	for i := range r.c.Pools {
-		r.first = append(r.first, n)
-		n += len(r.c.Pools[i].Members)
-	}
-	return r
-}
+func (a api) read() *reader { return &reader{a.view, a.view.Config(), a.view.Now()} }
 
 func (r *reader) virtual(i int) virtual {
 	v := &r.c.Virtuals[i]
-	t := r.view.VirtualTotals(i)
-	return virtual{
-		Name: v.Name, Listen: r.view.Listening(i).String(), Pool: r.c.Pools[v.Pool].Name,
-		Settings: v.Settings(), Refused: t.Refused, Bytes: trafficOf(t),
-		Connections: connectionsOf(r.view.Virtual(dispatch.VirtualID(i)), t),
+	id := dispatch.VirtualID(v.ID)
+	load, t, s := r.view.Virtual(id), r.view.VirtualTotals(v.ID), r.view.VirtualQueue(id)
+	o := virtual{
+		Name: v.Name, Listen: r.view.Listening(v.ID).String(), Pool: r.c.Pools[v.Pool].Name,
+		Settings: v.Settings(), Clients: t.Open, Connections: connectionsOf(load, t),
+		Refused: t.Refused, BadHeaders: t.BadHeaders, Bytes: trafficOf(t),
+		Connq: r.queue(load.Waiting, s), outcomes: outcomesOf(s), Waits: waitsOf(s),
 	}
+	o.Persistence.Records, o.Persistence.Bytes = r.view.Records(r.now, id)
+	return o
 }
 
 func (r *reader) pool(i int) pool {
 	p := &r.c.Pools[i]
-	load, s := r.view.Pool(dispatch.PoolID(i)), r.view.PoolStats(dispatch.PoolID(i))
+	id := dispatch.PoolID(p.ID)
+	load, own, all := r.view.Pool(id), r.view.PoolQueue(id), r.view.PoolQueueAll(id)
 	o := pool{
 		Name: p.Name, Settings: p.Settings(), EffectiveDepth: depthOf(r.c.Depth(i)),
-		Expired: s.Expired.Load(), Overflowed: s.Overflowed.Load(), Abandoned: s.Abandoned.Load(),
-		Moved: s.Moved.Load(), Requeued: s.Requeued.Load(), RefusedNoMember: s.RefusedNoMember.Load(),
+		Connq: r.queue(load.Waiting, own), outcomes: outcomesOf(all), Waits: waitsOf(all),
 		Members: make([]member, 0, len(p.Members)),
 	}
 	var total proxy.Totals
@@ -48,12 +43,15 @@ func (r *reader) pool(i int) pool {
 	for j := range p.Members {
 		m := r.member(i, j)
 		waiting += m.Connq.Depth
-		addTotals(&total, r.view.MemberTotals(r.first[i]+j))
+		addTotals(&total, r.view.MemberTotals(p.Members[j].ID))
 		o.Members = append(o.Members, m)
 	}
+	o.ConnqAll = r.queue(waiting, all)
 	o.Connections, o.Bytes = connectionsOf(load, total), trafficOf(total)
-	o.Connq = r.connq(load.Waiting, s)
-	o.ConnqAll = r.connq(waiting, s)
+	if rate := r.view.PoolRate(r.now, id); rate > 0 {
+		o.ReleasesPerSecond = &rate
+	}
+	o.State, o.Reason = poolState(r.view.Paused(id), o.Members)
 	return o
 }
 
@@ -64,44 +62,47 @@ func depthOf(n int64) *int64 {
 	return &n
 }
 
-func (r *reader) connq(waiting int64, s *dispatch.PoolStats) connq {
-	q := connq{
-		depth: depth{waiting}, Serviced: s.Serviced.Load(), AgeMaxMs: msOf(s.AgeMax.Load()),
-		AgeEmaMs: msOf(s.AgeEma.Load()), AgeEdmMs: msOf(s.AgeEdm.Load()),
-	}
-	if head := s.Head.Load(); head != 0 {
-		q.AgeHeadMs = msOf(max(int64(r.now)-head, 0))
-	}
-	return q
-}
-
 func (r *reader) member(i, j int) member {
 	m := &r.c.Pools[i].Members[j]
-	k := r.first[i] + j
-	v, t := r.view.Member(dispatch.MemberID(k)), r.view.MemberTotals(k)
+	id := dispatch.MemberID(m.ID)
+	v, t, s := r.view.Member(id), r.view.MemberTotals(m.ID), r.view.MemberQueue(id)
 	o := member{
 		Pool: r.c.Pools[i].Name, Address: m.Address.String(), Node: r.c.Nodes[m.Node].Address.String(),
 		Settings: m.Settings(), Connections: connectionsOf(v.Load, t), Bytes: trafficOf(t),
-		Connq: depth{v.Waiting}, DialFailures: v.DialFailures,
-		BackOffMs: msOf(int64(max(v.BackOffUntil-r.now, 0))),
+		Connq: r.queue(v.Waiting, s), outcomes: outcomesOf(s), Waits: waitsOf(s),
+		DialFailures: v.DialFailures, BackOffMs: msOf(int64(max(v.BackOffUntil-r.now, 0))),
+		Monitor: r.monitor(m.ID),
 	}
-	o.State, o.Reason = state(v, m.State, o.BackOffMs)
+	if v.Ramp > 0 {
+		o.RampLimit = &v.Ramp
+	}
+	o.State, o.Reason = memberState(v, m.State, o.BackOffMs, o.Monitor.Reason)
 	return o
+}
+
+func (r *reader) monitor(member int) (m monitor) {
+	kind, up, reason, since := r.view.MonitorState(member)
+	m.Kind, m.Up, m.Reason = kind, up, reason
+	if !since.IsZero() {
+		at := moment(since)
+		m.Since = &at
+	}
+	return m
 }
 
 func (r *reader) node(i int) node {
 	n := &r.c.Nodes[i]
-	o := node{Address: n.Address.String(), Settings: n.Settings(), Members: []string{}}
+	o := node{Address: n.Address.String(), Settings: n.Settings(), State: n.State.String(), Members: []string{}}
 	var total proxy.Totals
 	for p := range r.c.Pools {
-		for j, m := range r.c.Pools[p].Members {
+		for _, m := range r.c.Pools[p].Members {
 			if m.Node == i {
-				addTotals(&total, r.view.MemberTotals(r.first[p]+j))
+				addTotals(&total, r.view.MemberTotals(m.ID))
 				o.Members = append(o.Members, r.c.Pools[p].Name+"/"+m.Address.String())
 			}
 		}
 	}
-	o.Connections, o.Bytes = connectionsOf(r.view.Node(dispatch.NodeID(i)), total), trafficOf(total)
+	o.Connections, o.Bytes = connectionsOf(r.view.Node(dispatch.NodeID(n.ID)), total), trafficOf(total)
 	return o
 }
 

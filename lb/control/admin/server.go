@@ -11,7 +11,6 @@ import (
 
 // Bounds for those who ask.
 const (
-	headerTime  = 5 * time.Second
 	requestTime = 10 * time.Second
 	answerTime  = 30 * time.Second
 	idleTime    = time.Minute
@@ -19,26 +18,47 @@ const (
 	closeTime   = time.Second // for answers that are under way at Close
 )
 
+// Config is what a server needs to know.
+type Config struct {
+	Address   string // "unix:PATH" or "IP:PORT"
+	TokenFile string // the password of those who come over TCP; "" none
+	Log       *slog.Logger
+}
+
+// headerTime is how long somebody may take to say what they want. Tests
+// shorten it.
+var headerTime = 5 * time.Second
+
 // Server is the admin interface of one process.
 type Server struct {
 	listener net.Listener
+	token    *token // nil: none
 	http     *http.Server
 }
 
-// Listen opens "unix:PATH" or "IP:PORT". Who connects waits for Serve.
-func Listen(address string, log *slog.Logger) (*Server, error) {
-	ln, err := listen(address)
+// Open listens. Who connects waits for Serve.
+func Open(c Config) (*Server, error) {
+	s := &Server{}
+	var err error
+	if c.TokenFile != "" {
+		if s.token, err = readToken(c.TokenFile); err != nil {
+			return nil, err
+		}
+	}
+	ln, err := listen(c.Address, s.token != nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{ln, &http.Server{
+	s.listener = newCrowd(ln, mostClients)
+	s.http = &http.Server{
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       requestTime,
 		WriteTimeout:      answerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerSize,
-		ErrorLog:          slog.NewLogLogger(log.With("from", "admin").Handler(), slog.LevelWarn),
-	}}, nil
+		ErrorLog:          slog.NewLogLogger(c.Log.With("from", "admin").Handler(), slog.LevelWarn),
+	}
+	return s, nil
 }
 
 // Addr is where the server listens.
@@ -46,14 +66,23 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // Serve answers until Close, which makes it return nil. It may be called
 // once.
-func (s *Server) Serve(v View) error {
+func (s *Server) Serve(v View, c Control) error {
 	tcp := s.listener.Addr().Network() == "tcp"
-	s.http.Handler = guard(Handler(v), tcp)
+	s.http.Handler = guard(Handler(v, c), tcp, s.token)
 	err := s.http.Serve(s.listener)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
+}
+
+// ReloadToken reads the token file again, if there is one. After an error the
+// old token goes on. Any goroutine may call it.
+func (s *Server) ReloadToken() error {
+	if s.token == nil {
+		return nil
+	}
+	return s.token.reload()
 }
 
 // Close stops listening, removes the Unix socket, and ends what is under way

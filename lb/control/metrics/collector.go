@@ -2,12 +2,11 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"penstock/lb/dispatch"
 )
 
 // Collector reads a View whenever it is scraped.
@@ -19,13 +18,11 @@ type Collector struct {
 	pools    table[*poolSample]
 	members  table[*memberSample]
 	nodes    table[*nodeSample]
-	waits    []waits
-}
 
-// waits is a histogram of a pool by how the wait ended.
-type waits struct {
-	desc *prometheus.Desc
-	of   func(*dispatch.PoolStats) *dispatch.Waits
+	// Histograms are many series each. Members, of which there may be
+	// thousands, have none; the admin API shows them.
+	virtualWaits []waits
+	poolWaits    []waits
 }
 
 // NewCollector returns a collector of what a View shows.
@@ -34,16 +31,8 @@ func NewCollector(v View) *Collector {
 		view: v, process: processTable(), virtuals: virtualTable(), pools: poolTable(),
 		members: memberTable(), nodes: nodeTable(),
 	}
-	c.wait("served", func(s *dispatch.PoolStats) *dispatch.Waits { return &s.ServedWaits })
-	c.wait("expired", func(s *dispatch.PoolStats) *dispatch.Waits { return &s.ExpiredWaits })
-	c.wait("abandoned", func(s *dispatch.PoolStats) *dispatch.Waits { return &s.AbandonedWaits })
+	c.virtualWaits, c.poolWaits = waitsOf(&c.virtuals), waitsOf(&c.pools)
 	return c
-}
-
-func (c *Collector) wait(outcome string, of func(*dispatch.PoolStats) *dispatch.Waits) {
-	c.waits = append(c.waits, waits{c.pools.desc("wait_seconds",
-		"Waits by how they ended; expired are also those refused since no member took any.",
-		[]string{"outcome", outcome}), of})
 }
 
 // Describe is for Prometheus.
@@ -53,7 +42,7 @@ func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
 	c.pools.describe(ch)
 	c.members.describe(ch)
 	c.nodes.describe(ch)
-	for _, w := range c.waits {
+	for _, w := range slices.Concat(c.virtualWaits, c.poolWaits) {
 		ch <- w.desc
 	}
 }
@@ -63,24 +52,20 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	s := read(c.view)
 	c.process.collect(ch, c.view)
 	for i := range s.virtuals {
-		c.virtuals.collect(ch, &s.virtuals[i], s.virtuals[i].name)
+		v := &s.virtuals[i]
+		c.virtuals.collect(ch, v, v.name)
+		collectWaits(ch, c.virtualWaits, v.queue, v.name)
 	}
 	for i := range s.pools {
-		c.collectPool(ch, &s.pools[i])
+		p := &s.pools[i]
+		c.pools.collect(ch, p, p.name)
+		collectWaits(ch, c.poolWaits, p.all, p.name)
 	}
 	for i := range s.members {
 		c.members.collect(ch, &s.members[i], s.members[i].pool, s.members[i].address)
 	}
 	for i := range s.nodes {
 		c.nodes.collect(ch, &s.nodes[i], s.nodes[i].address)
-	}
-}
-
-func (c *Collector) collectPool(ch chan<- prometheus.Metric, p *poolSample) {
-	c.pools.collect(ch, p, p.name)
-	for _, w := range c.waits {
-		count, sum, upTo := w.of(p.stats).Snapshot()
-		ch <- prometheus.MustNewConstHistogram(w.desc, count, sum, upTo, p.name)
 	}
 }
 

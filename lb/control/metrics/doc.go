@@ -8,11 +8,14 @@
 //
 // Names begin with penstock_, then the kind of object: virtual, pool, member,
 // node. Times are seconds, sizes are bytes. A limit that is not set, and a
-// queue of any length, is +Inf, so that a quotient of the two makes sense.
-// Names of the queue follow F5: connq_depth, connq_age_head and so on.
-// Ages and counts of a pool are kept over its own queue and those of its
-// members together; only the depth is told apart (connq_depth of the pool,
-// of each member, and connq_all_depth for the sum).
+// queue of any length, is +Inf, so that a quotient of the two makes sense; a
+// rate that is not known is NaN.
+//
+// Names of the queue follow F5: connq_depth, connq_age_head_seconds and so on
+// are of one queue, a pool's own or a member's, or of a virtual server's
+// clients wherever they wait; connq_all_... is a pool's with those of its
+// members. What became of clients (expired_total and so on) and wait_seconds
+// are, for a pool, of all its queues.
 //
 // Each number is exact, or off by those connections that are on their way at
 // this moment; two numbers of one scrape are not from the same instant.

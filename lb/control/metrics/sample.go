@@ -15,32 +15,50 @@ type (
 		name string
 		dispatch.Load
 		proxy.Totals
+		queue       queue
+		records     int
+		recordBytes int64
 	}
 	poolSample struct {
 		name string
 		dispatch.Load
 		proxy.Totals
-		stats    *dispatch.PoolStats
-		now      dispatch.Tick
-		depth    int64 // most that may wait
-		allDepth int64 // who waits, at the members too
+		own    queue
+		all    queue // with those of its members
+		depth  int64 // most that may wait
+		paused bool
+		rate   float64
+
+		members int
+		up      int // of its members: those that take connections
 	}
 	memberSample struct {
 		pool, address string
 		dispatch.MemberView
 		proxy.Totals
-		now dispatch.Tick
+		queue     queue
+		monitored bool
+		now       dispatch.Tick
 	}
 	nodeSample struct {
 		address string
+		state   dispatch.State
 		dispatch.Load
 		proxy.Totals
 	}
 )
 
+// queue is who waits in one place, and who has waited.
+type queue struct {
+	depth int64
+	stats *dispatch.QueueStats
+	now   dispatch.Tick
+}
+
 // samples is one reading of a View.
 type samples struct {
 	view     View
+	now      dispatch.Tick
 	virtuals []virtualSample
 	pools    []poolSample
 	members  []memberSample
@@ -49,14 +67,15 @@ type samples struct {
 
 func read(v View) *samples {
 	c := v.Config()
-	s := &samples{view: v}
+	s := &samples{view: v, now: v.Now()}
 	for i := range c.Virtuals {
-		s.virtuals = append(s.virtuals, virtualSample{
-			c.Virtuals[i].Name, v.Virtual(dispatch.VirtualID(i)), v.VirtualTotals(i),
-		})
+		s.readVirtual(&c.Virtuals[i])
 	}
 	for i := range c.Nodes {
-		s.nodes = append(s.nodes, nodeSample{address: c.Nodes[i].Address.String(), Load: v.Node(dispatch.NodeID(i))})
+		n := &c.Nodes[i]
+		s.nodes = append(s.nodes, nodeSample{
+			address: n.Address.String(), state: dispatch.State(n.State), Load: v.Node(dispatch.NodeID(n.ID)),
+		})
 	}
 	for i := range c.Pools {
 		s.readPool(c, i)
@@ -64,26 +83,47 @@ func read(v View) *samples {
 	return s
 }
 
+func (s *samples) readVirtual(v *config.Virtual) {
+	id := dispatch.VirtualID(v.ID)
+	o := virtualSample{name: v.Name, Load: s.view.Virtual(id), Totals: s.view.VirtualTotals(v.ID)}
+	o.queue = queue{o.Waiting, s.view.VirtualQueue(id), s.now}
+	o.records, o.recordBytes = s.view.Records(s.now, id)
+	s.virtuals = append(s.virtuals, o)
+}
+
 // readPool reads a pool and its members, and adds what they have served to
 // their nodes.
 func (s *samples) readPool(c *config.Config, i int) {
-	id := dispatch.PoolID(i)
+	id := dispatch.PoolID(c.Pools[i].ID)
 	p := poolSample{
-		name: c.Pools[i].Name, Load: s.view.Pool(id), stats: s.view.PoolStats(id),
-		now: s.view.Now(), depth: c.Depth(i),
+		name: c.Pools[i].Name, Load: s.view.Pool(id), depth: c.Depth(i),
+		paused: s.view.Paused(id), rate: s.view.PoolRate(s.now, id), members: len(c.Pools[i].Members),
 	}
-	p.allDepth = p.Waiting
-	for _, m := range c.Pools[i].Members {
-		k := len(s.members)
-		ms := memberSample{
-			p.name, m.Address.String(), s.view.Member(dispatch.MemberID(k)), s.view.MemberTotals(k), p.now,
+	p.own = queue{p.Waiting, s.view.PoolQueue(id), s.now}
+	p.all = queue{p.Waiting, s.view.PoolQueueAll(id), s.now}
+	for j := range c.Pools[i].Members {
+		m := s.readMember(p.name, &c.Pools[i].Members[j])
+		p.all.depth += m.Waiting
+		if m.up() {
+			p.up++
 		}
-		p.allDepth += ms.Waiting
-		add(&p.Totals, ms.Totals)
-		add(&s.nodes[m.Node].Totals, ms.Totals)
-		s.members = append(s.members, ms)
+		add(&p.Totals, m.Totals)
+		add(&s.nodes[c.Pools[i].Members[j].Node].Totals, m.Totals)
+		s.members = append(s.members, m)
 	}
 	s.pools = append(s.pools, p)
+}
+
+func (s *samples) readMember(pool string, m *config.Member) memberSample {
+	id := dispatch.MemberID(m.ID)
+	o := memberSample{
+		pool: pool, address: m.Address.String(), MemberView: s.view.Member(id),
+		Totals: s.view.MemberTotals(m.ID), now: s.now,
+	}
+	o.queue = queue{o.Waiting, s.view.MemberQueue(id), s.now}
+	kind, _, _, _ := s.view.MonitorState(m.ID)
+	o.monitored = kind != "none" && kind != ""
+	return o
 }
 
 func add(t *proxy.Totals, o proxy.Totals) {
@@ -100,6 +140,14 @@ func limitOf(l dispatch.Load) float64 {
 	return float64(l.Limit)
 }
 
+// inForce is the limit as slow ramp has it now.
+func (m *memberSample) inForce() float64 {
+	if m.Ramp > 0 {
+		return float64(m.Ramp)
+	}
+	return limitOf(m.Load)
+}
+
 func (p *poolSample) depthLimit() float64 {
 	if p.depth == config.Unlimited {
 		return math.Inf(1)
@@ -107,13 +155,21 @@ func (p *poolSample) depthLimit() float64 {
 	return float64(p.depth)
 }
 
+// releaseRate is NaN if it is not known: 0 would be a queue that stands.
+func (p *poolSample) releaseRate() float64 {
+	if p.rate <= 0 {
+		return math.NaN()
+	}
+	return p.rate
+}
+
 // ageHead is how long the oldest has waited.
-func (p *poolSample) ageHead() float64 {
-	head := dispatch.Tick(p.stats.Head.Load())
+func (q queue) ageHead() float64 {
+	head := dispatch.Tick(q.stats.Head.Load())
 	if head == 0 {
 		return 0
 	}
-	return seconds(int64(max(p.now-head, 0)))
+	return seconds(int64(max(q.now-head, 0)))
 }
 
 // backOff is the time until a probe may go to the member.
@@ -122,6 +178,10 @@ func (m *memberSample) backOff() float64 {
 }
 
 func (m *memberSample) ill() bool { return m.Probing || m.BackOffUntil != 0 }
+
+// up says whether the member takes new clients. In back-off it does, once its
+// probe has succeeded.
+func (m *memberSample) up() bool { return m.State == dispatch.Enabled && !m.Down }
 
 func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }
 

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"time"
+
 	"penstock/lb/control/config"
 	"penstock/lb/dispatch"
 	"penstock/stack/proxy"
@@ -20,15 +22,28 @@ type Process interface {
 	Config() *config.Config // in force now; nobody changes what it points to
 	Now() dispatch.Tick     // in the time of the dispatcher's tickets
 	Draining() bool
+	// MonitorState is what a member's monitor found out, and since when it
+	// says so. Kind is "none" for a member without one.
+	MonitorState(member int) (kind string, up bool, reason string, since time.Time)
 }
 
 // Dispatcher is the part of *dispatch.Dispatcher that is shown.
 type Dispatcher interface {
 	Virtual(dispatch.VirtualID) dispatch.Load
 	Pool(dispatch.PoolID) dispatch.Load
-	PoolStats(dispatch.PoolID) *dispatch.PoolStats
 	Member(dispatch.MemberID) dispatch.MemberView
 	Node(dispatch.NodeID) dispatch.Load
+
+	VirtualQueue(dispatch.VirtualID) *dispatch.QueueStats
+	PoolQueue(dispatch.PoolID) *dispatch.QueueStats    // its own
+	PoolQueueAll(dispatch.PoolID) *dispatch.QueueStats // its members' too
+	MemberQueue(dispatch.MemberID) *dispatch.QueueStats
+
+	Paused(dispatch.PoolID) bool
+	// PoolRate is how many waiters a second are served; 0 not known.
+	PoolRate(now dispatch.Tick, pool dispatch.PoolID) float64
+	// Records are those of persistence, and the memory they take.
+	Records(now dispatch.Tick, virtual dispatch.VirtualID) (n int, bytes int64)
 }
 
 // Proxy is the part of *proxy.Proxy that is shown.

@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"time"
+
 	"penstock/lb/control/config"
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
@@ -16,5 +18,9 @@ type wired struct {
 func (wired) Config() *config.Config { return nil }
 func (wired) Now() dispatch.Tick     { return dispatch.Tick(kernel.Clock()) }
 func (wired) Draining() bool         { return false }
+
+func (wired) MonitorState(int) (kind string, up bool, reason string, since time.Time) {
+	return "none", true, "", since
+}
 
 var _ View = wired{}

@@ -117,8 +117,8 @@ func (k *control) setNames(c *config.Config) {
 // report is what a monitor says of a member. A member that went meanwhile is
 // not known any more, and one that came is up until its own monitor says
 // otherwise.
-func (k *control) report(key string, up bool, reason string) {
-	err := k.proxy.Isolate(func(now int64) {
+func (k *control) report(key string, up bool, _ string) {
+	k.proxy.Isolate(func(now int64) {
 		c := k.config.Load()
 		i, j := memberOfKey(c, key)
 		if i < 0 {
@@ -132,9 +132,6 @@ func (k *control) report(key string, up bool, reason string) {
 			k.serviceDown(p, id)
 		}
 	})
-	if err == nil {
-		k.log.Warn("monitor", "member", key, "up", up, "reason", reason)
-	}
 }
 
 // serviceDown does with what is connected to a member what its pool says.

@@ -106,20 +106,12 @@ func memberOf(c *config.Config, i, j int) dispatch.MemberConfig {
 	p := &c.Pools[i]
 	m := &p.Members[j]
 	n := &c.Nodes[m.Node]
-	ratio := m.Ratio
-	if ratio == 0 {
-		ratio = max(n.Ratio, 1)
-	}
 	return dispatch.MemberConfig{
 		Pool: dispatch.PoolID(p.ID), Node: dispatch.NodeID(n.ID),
-		Limit: m.ConnectionLimit, Depth: memberDepth(m), State: dispatch.State(m.State),
-		Ratio: uint32(ratio), Priority: uint16(m.PriorityGroup), Key: keyOf(m),
+		Limit: m.ConnectionLimit, Depth: c.MemberDepth(i, j), State: dispatch.State(m.State),
+		Ratio: uint32(c.Ratio(m)), Priority: uint16(m.PriorityGroup), Key: keyOf(m),
 	}
 }
-
-// memberDepth is how many persisted clients may wait for a member: as many as
-// it has connections.
-func memberDepth(m *config.Member) int64 { return m.ConnectionLimit }
 
 // keyOf names a server for source-hash, the same in every process.
 func keyOf(m *config.Member) uint64 {

@@ -24,6 +24,26 @@ func (c *Config) depth(pool int) (int64, string) {
 	return n, why
 }
 
+// MemberDepth is how many clients persisted to a member of a pool may wait for
+// it: as Depth, with the member's limit in place of the sum.
+func (c *Config) MemberDepth(pool, member int) int64 {
+	p := &c.Pools[pool]
+	if !p.Queue {
+		return 0
+	}
+	n := p.Members[member].ConnectionLimit
+	switch {
+	case !p.DepthCapMembers:
+		n = Unlimited
+	case n == 0:
+		n, _ = c.standIn(pool)
+	}
+	if p.QueueDepth > 0 && (n == Unlimited || p.QueueDepth < n) {
+		n = p.QueueDepth
+	}
+	return n
+}
+
 // depthCap is what queue-depth-cap alone allows.
 func (c *Config) depthCap(pool int) (int64, string) {
 	p := &c.Pools[pool]

@@ -33,3 +33,30 @@ func TestDepth(t *testing.T) {
 		}
 	}
 }
+
+func TestMemberDepth(t *testing.T) {
+	for _, c := range []struct {
+		pool, member, virtual string
+		want                  int64
+	}{
+		{"", ",connection-limit=3", "", 3},
+		{",queue-depth-limit=2", ",connection-limit=3", "", 2},
+		{",queue-depth-limit=9", ",connection-limit=3", "", 3},
+		{",queue-depth-cap=none", ",connection-limit=3", "", Unlimited},
+		{",queue-depth-cap=none,queue-depth-limit=9", ",connection-limit=3", "", 9},
+		{",queue-on-connection-limit=off", ",connection-limit=3", "", 0},
+		{"", "", "", 0},
+		{",connection-limit=5", "", "", 5},
+		{"", "", ",connection-limit=4", 4},
+	} {
+		cfg, err := Parse([]string{
+			"-virtual", "v,listen=:80,pool=p" + c.virtual, "-pool", "p" + c.pool, "-member", "10.0.0.1:80,pool=p" + c.member,
+		}, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cfg.MemberDepth(0, 0); got != c.want {
+			t.Errorf("pool %q, member %q, virtual server %q: %d, want %d", c.pool, c.member, c.virtual, got, c.want)
+		}
+	}
+}

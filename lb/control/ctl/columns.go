@@ -14,8 +14,8 @@ var virtualColumns = []column[virtual]{
 	fact("OLDEST", func(v *virtual) string { return span(v.Connq.AgeHeadMs) }),
 	number("SERVED", func(v *virtual) int64 { return v.Connq.Serviced }),
 	number("REFUSED", func(v *virtual) int64 { return v.Refused }),
-	quantity("UP", size, func(v *virtual) int64 { return v.Bytes.Up }),
-	quantity("DOWN", size, func(v *virtual) int64 { return v.Bytes.Down }),
+	quantity("BYTES UP", size, func(v *virtual) int64 { return v.Bytes.Up }),
+	quantity("BYTES DOWN", size, func(v *virtual) int64 { return v.Bytes.Down }),
 	number("RECORDS", func(v *virtual) int64 { return v.Persistence.Records }),
 }
 
@@ -61,8 +61,8 @@ var memberColumns = []column[member]{
 	number("TOTAL", func(m *member) int64 { return m.Connections.Total }),
 	number("WAITING", func(m *member) int64 { return m.Connq.Depth }),
 	number("FAILED", func(m *member) int64 { return m.DialFailures }),
-	quantity("UP", size, func(m *member) int64 { return m.Bytes.Up }),
-	quantity("DOWN", size, func(m *member) int64 { return m.Bytes.Down }),
+	quantity("BYTES UP", size, func(m *member) int64 { return m.Bytes.Up }),
+	quantity("BYTES DOWN", size, func(m *member) int64 { return m.Bytes.Down }),
 	text("WHY", func(m *member) string { return m.Reason }),
 }
 
@@ -73,8 +73,8 @@ var nodeColumns = []column[node]{
 	number("MOST", func(n *node) int64 { return n.Connections.Maximum }),
 	fact("LIMIT", func(n *node) string { return limit(n.Connections.Limit) }),
 	number("TOTAL", func(n *node) int64 { return n.Connections.Total }),
-	quantity("UP", size, func(n *node) int64 { return n.Bytes.Up }),
-	quantity("DOWN", size, func(n *node) int64 { return n.Bytes.Down }),
+	quantity("BYTES UP", size, func(n *node) int64 { return n.Bytes.Up }),
+	quantity("BYTES DOWN", size, func(n *node) int64 { return n.Bytes.Down }),
 	text("MEMBERS", func(n *node) string { return strings.Join(n.Members, " ") }),
 }
 

@@ -37,7 +37,7 @@ type session struct {
 func connect(o options, env config.Env) (*session, error) {
 	s := &session{address: o.admin}
 	if s.address == "" {
-		s.address = defaultAdmin(env)
+		s.address = env.Admin()
 	}
 	if s.address == "off" {
 		return nil, fmt.Errorf("there is no default admin interface here (XDG_RUNTIME_DIR is not set); say -admin ADDR")
@@ -57,15 +57,6 @@ func connect(o options, env config.Env) (*session, error) {
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, network, at) },
 	}}
 	return s, nil
-}
-
-// defaultAdmin is where a proxy listens that is not told where.
-func defaultAdmin(env config.Env) string {
-	c, err := config.Parse([]string{"-listen", ":1"}, env)
-	if err != nil {
-		return "off"
-	}
-	return c.Admin
 }
 
 func (s *session) readToken(file string, env config.Env) error {

@@ -121,6 +121,9 @@ func showWaiters(filter map[string]string) request {
 		return s.show(strings.TrimSuffix(where, "?"), func(b []byte) (string, error) {
 			var p waiterPage
 			err := json.Unmarshal(b, &p)
+			if len(p.Waiters) == 0 {
+				return p.footer(), err
+			}
 			return render(waiterColumns, p.Waiters) + p.footer(), err
 		})
 	}

@@ -13,8 +13,8 @@ type patient struct {
 	*server
 	guests chan *visit
 	ill    atomic.Bool  // what it answers
-	good   atomic.Int64 // when it last answered so; UnixNano
-	bad    atomic.Int64 // when it first answered badly after a good one
+	good   atomic.Int64 // when it last answered well; UnixNano
+	well   atomic.Int64 // when it first did so after it was ill
 	checks atomic.Int64
 }
 
@@ -40,11 +40,11 @@ func (s *patient) receive(v *visit) {
 	s.checks.Add(1)
 	now := time.Now().UnixNano()
 	if s.ill.Load() {
-		s.bad.CompareAndSwap(0, now)
+		s.well.Store(0)
 		v.Write([]byte("HTTP/1.1 500 Ill\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
 	} else {
 		s.good.Store(now)
-		s.bad.Store(0)
+		s.well.CompareAndSwap(0, now)
 		v.Write([]byte("HTTP/1.1 200 Well\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
 	}
 	v.end()

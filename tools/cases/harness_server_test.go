@@ -22,7 +22,7 @@ type server struct {
 	mu     sync.Mutex
 	open   map[*visit]bool
 	marks  map[string]bool // who connected, if not nil; see marked
-	came   chan *visit // in the order of accept; see next
+	came   chan *visit     // in the order of accept; see next
 	closed bool
 }
 

@@ -7,14 +7,15 @@ import (
 	"penstock/lb/control/config"
 )
 
-// mostTries bounds how often a change is made again because another one came
-// first. Changes come from people and their scripts; this many in a row mean
-// that something is wrong.
+// mostTries bounds how often a change is made again because one from elsewhere
+// came first. That is rare; this many in a row mean that something is wrong.
 const mostTries = 16
 
 // change edits a copy of what is in force and puts it into force. Edit
 // validates what it made.
 func (a api) change(edit func(next *config.Config) error) error {
+	a.changing.Lock()
+	defer a.changing.Unlock()
 	for range mostTries {
 		old := a.control.Config()
 		next := old.Clone()

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// mostClients is how many may be connected to the interface at once. It is
+// MostClients is how many may be connected to the interface at once. It is
 // small, since each takes a descriptor that no client of the proxy can have;
 // the next one waits until one of them leaves.
-const mostClients = 64
+const MostClients = 64
 
 // crowd is a listener that lets a bounded number in.
 type crowd struct {

@@ -63,7 +63,7 @@ func TestSilent(t *testing.T) {
 	defer func() { headerTime = old }()
 	s, c := serve(t, "127.0.0.1:0")
 	var silent []net.Conn
-	for range mostClients {
+	for range MostClients {
 		conn, err := net.Dial("tcp", s.Addr().String())
 		if err != nil {
 			t.Fatal(err)

@@ -86,10 +86,13 @@ func parseClient(s string) (netip.Prefix, error) {
 		return a.Unmap().Prefix(a.Unmap().BitLen())
 	}
 	p, err := netip.ParsePrefix(s)
-	if err == nil && p.Addr().Is4In6() && p.Bits() >= 96 {
+	if err == nil && p.Addr().Is4In6() {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
-	return p.Masked(), err
+	if err != nil || !p.IsValid() {
+		return netip.Prefix{}, strconv.ErrSyntax
+	}
+	return p.Masked(), nil
 }
 
 // readQuestion reads a question: keys of the query, and those of the body.

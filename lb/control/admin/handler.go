@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"penstock/lb/control/metrics"
 )
@@ -17,11 +18,15 @@ import (
 type api struct {
 	view    View
 	control Control
+
+	// changing is held while a change is made, so that those who come here do
+	// not come between each other's. Others, such as SIGHUP, still may.
+	changing *sync.Mutex
 }
 
 // Handler answers all paths of the interface. Who may ask is not its concern.
 func Handler(v View, c Control) http.Handler {
-	a := api{v, c}
+	a := api{v, c, new(sync.Mutex)}
 	mux := http.NewServeMux()
 	for path, m := range a.paths() {
 		if get, ok := m[http.MethodGet]; ok {

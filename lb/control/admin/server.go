@@ -49,7 +49,7 @@ func Open(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.listener = newCrowd(ln, mostClients)
+	s.listener = newCrowd(ln, MostClients)
 	s.http = &http.Server{
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       requestTime,

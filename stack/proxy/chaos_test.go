@@ -160,6 +160,7 @@ func TestTotals(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
+	until(t, func() bool { return r.Clients() == 0 }, "nobody there")
 	want := Totals{Connections: 10, BytesUp: 40, BytesDown: 50}
 	if got := r.VirtualTotals(0); got != want {
 		t.Errorf("virtual server: %+v, want %+v", got, want)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
 	"penstock/stack/proxyheader"
 )
@@ -240,6 +241,63 @@ func TestHalfCloseBehindHeader(t *testing.T) {
 			r.wantEnd(Served)
 			s.none(t)
 		})
+	}
+}
+
+// The header's source is who a client is to the dispatcher; without a header
+// it is the socket's peer.
+func TestSourceIsTheHeaders(t *testing.T) {
+	persist := func(c *Config) {
+		c.Dispatch.Virtuals[0].Persist = dispatch.Prefix{V4: 32, V6: 128}
+		c.Dispatch.Virtuals[0].Timeout = dispatch.Tick(time.Minute)
+	}
+	a, b := hold(t), hold(t)
+	r := start(t, member(a.addr(), 0), member(b.addr(), 0), behindProxy, persist, loops(1))
+	went := map[int]map[int]bool{} // members by source
+	for n := range 40 {
+		source := n % 4
+		c := r.dial()
+		write(t, c, string(proxyheader.AppendV1(nil, netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(source)}), uint16(n+1)), front)))
+		r.untilInUse(1)
+		c.Close()
+		select {
+		case server := <-a.conns:
+			server.Close()
+		case server := <-b.conns:
+			server.Close()
+		}
+		e := r.end()
+		if went[source] == nil {
+			went[source] = map[int]bool{}
+		}
+		went[source][e.Member] = true
+	}
+	all := map[int]bool{}
+	for source, members := range went {
+		if len(members) != 1 {
+			t.Errorf("source %d went to %d members", source, len(members))
+		}
+		for m := range members {
+			all[m] = true
+		}
+	}
+	if len(all) != 2 {
+		t.Errorf("all sources went to %d members, want 2", len(all))
+	}
+
+	plain := start(t, member(a.addr(), 0), member(b.addr(), 0), persist)
+	first := -1
+	for range 4 {
+		c := plain.dial()
+		plain.untilInUse(1)
+		reset(c)
+		e := plain.end()
+		if first < 0 {
+			first = e.Member
+		}
+		if e.Member != first {
+			t.Errorf("one address, members %d and %d", first, e.Member)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (p *Proxy) SetVirtual(id int, v Virtual) {
 // Open makes virtual server id known and opens its listeners on all loops, or
 // on none. Clients that come are accepted when the loops go on, so that it may
 // be made known to the dispatcher afterwards. If it listens already, it moves:
-// the old listeners are closed when the new ones are open, as by CloseVirtual.
+// the old listeners are closed as by CloseVirtual, when the new ones are open.
 func (p *Proxy) Open(id int, v Virtual) (kernel.Address, error) {
 	if p.draining.Load() {
 		return v.Listen, ErrDraining
@@ -94,7 +94,10 @@ func (p *Proxy) shares(a kernel.Address) bool {
 	return false
 }
 
-func (p *Proxy) isOpen(id int) bool { return len(p.workers[0].loop.Listeners(id)) > 0 }
+// isOpen says whether clients of virtual server id may still arrive.
+func (p *Proxy) isOpen(id int) bool {
+	return slices.ContainsFunc(p.workers, func(w *worker) bool { return len(w.loop.Listeners(id)) > 0 })
+}
 
 func (p *Proxy) open(id int, v Virtual) (at kernel.Address, err error) {
 	old := make([][]int, len(p.workers))
@@ -110,7 +113,7 @@ func (p *Proxy) open(id int, v Virtual) (at kernel.Address, err error) {
 	}
 	for i, w := range p.workers {
 		w.countVirtual(id)
-		w.unlisten(old[i])
+		w.closing = append(w.closing, old[i]...)
 	}
 	p.virtuals = put(p.virtuals, id, v)
 	p.listeningMu.Lock()
@@ -128,22 +131,24 @@ func (p *Proxy) unopen(id int, old [][]int) {
 	}
 }
 
-// unlisten closes listeners. Who got through the handshake is served.
-func (w *worker) unlisten(fds []int) {
-	for _, fd := range fds {
+// CloseVirtual closes the listeners of virtual server id, which is taken from
+// the dispatcher. Each loop does it in its next turn, and accepts who waits in
+// the backlog first: who got through the handshake is served. It is done when
+// another Isolate has returned. Its sessions go on; see Forget.
+func (p *Proxy) CloseVirtual(id int) {
+	for _, w := range p.workers {
+		w.closing = append(w.closing, w.loop.Listeners(id)...)
+	}
+	p.closed = append(p.closed, id)
+}
+
+// unlisten closes listeners, with nobody left in their backlogs.
+func (w *worker) unlisten() {
+	for _, fd := range w.closing {
 		w.loop.DrainListener(fd)
 		w.loop.CloseListener(fd)
 	}
-}
-
-// CloseVirtual closes the listeners of virtual server id, which is about to be
-// taken from the dispatcher: who waits in their backlogs still arrives. Its
-// sessions go on; see Forget.
-func (p *Proxy) CloseVirtual(id int) {
-	for _, w := range p.workers {
-		w.unlisten(w.loop.Listeners(id))
-	}
-	p.closed = append(p.closed, id)
+	w.closing = w.closing[:0]
 }
 
 // Forget tells the dispatcher of the objects that were removed there and that
@@ -161,7 +166,7 @@ func (p *Proxy) Forget() (left int) {
 }
 
 func (p *Proxy) forgetVirtual(id int) bool {
-	if p.VirtualTotals(id).Open > 0 || !p.dispatch.ForgetVirtual(dispatch.VirtualID(id)) {
+	if p.isOpen(id) || p.VirtualTotals(id).Open > 0 || !p.dispatch.ForgetVirtual(dispatch.VirtualID(id)) {
 		return false
 	}
 	for _, w := range p.workers {

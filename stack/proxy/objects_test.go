@@ -78,6 +78,13 @@ func (r *rig) removeVirtual(id int) {
 		r.CloseVirtual(id)
 		d.RemoveVirtual(now, dispatch.VirtualID(id))
 	})
+	r.turn()
+}
+
+// turn returns when each loop has done a turn since the last isolation.
+func (r *rig) turn() {
+	r.t.Helper()
+	r.isolated(func(int64) {})
 }
 
 func anyPort() Virtual { return Virtual{Listen: base().Virtuals[0].Listen} }
@@ -258,6 +265,7 @@ func TestRemovedVirtualServesItsBacklog(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	s := brief(t)
 	r := start(t, member(s.addr(), 0), loops(2))
+	visit(t, r) // it runs
 	taken := Virtual{Listen: kernel.Address{AddrPort: addrOf(listenPlain(t))}}
 	before := leak.Descriptors()
 	r.isolated(func(int64) {
@@ -282,7 +290,8 @@ func TestOpenFails(t *testing.T) {
 			}
 		}
 	})
-	if n := leak.Descriptors(); n != before {
+	r.turn()
+	if n := leak.Descriptors(); n > before { // the first client's may have gone
 		t.Errorf("%d descriptors, %d before", n, before)
 	}
 	visit(t, r)
@@ -324,6 +333,7 @@ func TestVirtualMoves(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	r.turn()
 	if r.addr() == old {
 		t.Fatalf("listens on %v still", old)
 	}

@@ -149,7 +149,7 @@ func (p *Proxy) oneDrained() {
 }
 
 // Cut ends all sessions: first those that wait, so that nobody is dialled for
-// as slots come free. Drain must have been called.
+// as slots come free. Drain must have been called. Not within Isolate.
 func (p *Proxy) Cut() {
 	if p.Isolate(func(now int64) {
 		for _, w := range p.workers {

@@ -30,6 +30,7 @@ type worker struct {
 	more    []uint32            // pairs whose turn was over before they were
 	starved []uint32            // clients with a slot and no descriptor
 	retryAt int64               // when to look at starved
+	closing []int               // listeners to be closed in the next turn
 	sweeps  []sweep             // to be done, oldest first
 	targets map[uint32]sys.Peer // by client: what its PROXY header says that it connected to
 	ended   Ended               // space for report
@@ -205,6 +206,9 @@ func closerOf(code Code) string {
 // Turn hands the dispatcher's outcomes to their sessions, and gives one
 // session that has more to do its turn.
 func (w *worker) Turn(now int64) (due int64) {
+	if len(w.closing) > 0 {
+		w.unlisten()
+	}
 	w.outcomes(now)
 	if len(w.more) > 0 {
 		w.resume(now)

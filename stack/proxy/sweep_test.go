@@ -249,3 +249,29 @@ func TestWordsOfRefusals(t *testing.T) {
 		t.Errorf("%d letters for %d codes", len(codes), Flushed+1)
 	}
 }
+
+// Who is refused early was never in the queue, and yet it is told how it left,
+// in whatever way it is refused.
+func TestRefusedEarly(t *testing.T) {
+	for _, how := range []Refuse{Reset, Close, HTTP503} {
+		r := start(t, member(refuser(t), 0), behindProxy, refuse(how), loops(1))
+		c := r.dial()
+		until(t, func() bool { return r.Clients() == 1 }, "a client whose header is waited for")
+		r.isolated(func(now int64) {
+			w := r.workers[0]
+			for i := uint32(1); i < w.clients.Cap(); i++ {
+				if c := w.clients.At(i); c.state == heading {
+					w.dropPair(c, w.pairs.At(c.pair))
+					w.decided(i, c, dispatch.Verdict{Kind: dispatch.Refuse, Reason: dispatch.Early}, now)
+				}
+			}
+		})
+		if how == Reset {
+			wantReset(t, c, "")
+		}
+		c.Close()
+		if e := r.wantEnd(RefusedEarly); e.Left != "early" || e.Code.String() != "QF" || e.Wait != 0 || e.Position != 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+}

@@ -4,6 +4,15 @@
 // dispatcher to see, which asks the following ones if it can't. Each loop, and
 // each pool's home, has a chooser of its own, so choosing shares nothing
 // between cores.
+//
+//	RoundRobin   in turn
+//	Ratio        in turn, each as often as its ratio says
+//	Load         who has least to do for its ratio: compared, nothing kept
+//	Score        by the client's address: compared, nothing kept
+//
+// The same questions in the same order get the same answers; nothing is drawn
+// by lot. Nothing is allocated, but by a Ratio that sees more members than
+// before.
 package method
 
 // RoundRobin asks the members in turn. The zero value starts with the first.

@@ -154,30 +154,11 @@ func TestC76FirstMemberServesWaiters(t *testing.T) {
 	c.Close()
 }
 
-// marked says that all connections to the server that were begun before it was
-// called have been counted: the queue of a listener is in order.
-func (s *server) marked() {
-	s.t.Helper()
-	c, err := connect(s.addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer c.Close()
-	at := c.LocalAddr().String()
-	await(s.t, patience, "a mark", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		_, ok := s.marks[at]
-		return ok
-	})
-}
-
 // After the answer to its removal nobody is sent to a member, and nobody who
 // waited for it is forgotten.
 func TestC61NoDialAfterRemoval(t *testing.T) {
 	t.Parallel()
 	a, b := listen(t, "A", lasting(time.Millisecond)), listen(t, "B", lasting(time.Millisecond))
-	b.marks = map[string]bool{}
 	p := setup{virtual: "persist=source,persist-timeout=50ms", members: []string{a.limit(2)}}.start(t)
 	var over atomic.Bool
 	var all sync.WaitGroup

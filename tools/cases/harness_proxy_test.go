@@ -43,7 +43,11 @@ func (s setup) start(t testing.TB) *proxy {
 	p := &proxy{t: t, dir: dir, exited: make(chan struct{}), tidy: true, calm: !s.grumbles}
 	socket := filepath.Join(dir, "admin.sock")
 	p.api = newAPI(t, socket)
-	args := append(s.args(), "-admin", "unix:"+socket, "-access-log", filepath.Join(dir, "access.log"))
+	at := "unix:" + socket
+	if s.admin != "" {
+		at, p.tidy = s.admin, false // nothing else asks it
+	}
+	args := append(s.args(), "-admin", at, "-access-log", filepath.Join(dir, "access.log"))
 	if !slices.Contains(s.flags, "-drain-time") {
 		args = append(args, "-drain-time", "0s")
 	}
@@ -167,6 +171,18 @@ func (p *proxy) awaitLine(text string) (found string) {
 		return false
 	})
 	return found
+}
+
+// lastLine returns the last line that contains text.
+func (p *proxy) lastLine(text string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := len(p.lines) - 1; i >= 0; i-- {
+		if strings.Contains(p.lines[i], text) {
+			return p.lines[i]
+		}
+	}
+	return ""
 }
 
 // fields takes a line of key=value apart. Values with spaces are quoted.

@@ -19,9 +19,13 @@ type server struct {
 
 	now, most, total atomic.Int64
 
+	// Called for each visit when it is counted, and when no more; nil: nothing.
+	enters, leaves func(*visit)
+
+	marks chan bool // see marked
+
 	mu     sync.Mutex
 	open   map[*visit]bool
-	marks  map[string]bool // who connected, if not nil; see marked
 	came   chan *visit     // in the order of accept; see next
 	closed bool
 }
@@ -61,7 +65,7 @@ func (s *server) beside(name string) *server {
 func on(t testing.TB, ln *net.TCPListener, name string, serve func(*visit), came chan *visit) *server {
 	s := &server{
 		t: t, name: name, addr: ln.Addr().String(), ln: ln, serve: serve,
-		open: map[*visit]bool{}, came: came,
+		open: map[*visit]bool{}, came: came, marks: make(chan bool),
 	}
 	done := make(chan struct{})
 	go func() {
@@ -81,8 +85,16 @@ func (s *server) accept() {
 		if err != nil {
 			return
 		}
+		if from := c.RemoteAddr().(*net.TCPAddr); from.IP.String() == markSource {
+			c.Close()
+			s.marks <- true
+			continue
+		}
 		v := &visit{TCPConn: c, at: time.Now(), server: s}
 		s.count()
+		if s.enters != nil {
+			s.enters(v)
+		}
 		switch {
 		case !s.enter(v):
 			v.end()
@@ -102,14 +114,27 @@ func (s *server) count() {
 	}
 }
 
+// markSource is the address of those who only mark a place in a listener's
+// queue.
+const markSource = "127.9.9.9"
+
+// marked says that all connections to the server that were begun before it was
+// called have been counted: the queue of a listener is in order.
+func (s *server) marked() {
+	s.t.Helper()
+	c, err := connectFrom(markSource, s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	<-s.marks
+	c.Close()
+}
+
 // enter notes who is there. False if the server has closed.
 func (s *server) enter(v *visit) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[v] = !s.closed
-	if s.marks != nil {
-		s.marks[v.RemoteAddr().String()] = true
-	}
 	return !s.closed
 }
 
@@ -160,6 +185,9 @@ func (v *visit) leave(close func()) {
 		delete(v.server.open, v)
 		v.server.mu.Unlock()
 		v.server.now.Add(-1)
+		if v.server.leaves != nil {
+			v.server.leaves(v)
+		}
 		close()
 	})
 }

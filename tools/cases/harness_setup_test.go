@@ -19,6 +19,7 @@ type setup struct {
 	loops         int      // 0: that of the base
 	flags         []string // more flags
 	files         int      // RLIMIT_NOFILE; 0: ours
+	admin         string   // its admin address; "": a socket, see api
 	grumbles      bool     // it has reason to log errors
 	file          bool     // the objects stand in a flag file; see filed
 }

@@ -1,29 +1,50 @@
-// PLACEHOLDER of the main author, to be replaced by the real package with these names.
+// Package ramp says how many connections a member may have that came up a
+// moment ago: few at first, and its whole limit after the slow-ramp time, so
+// that a server with cold caches is not run over by all who waited for it.
+//
+// The limit grows in a straight line, as BIG-IP's "slow ramp time" does. The
+// functions keep nothing: the same moment gives the same limit, and Next says
+// when to look again, to the nanosecond.
 package ramp
 
 import "math/bits"
 
-func Limit(limit, start, now, d int64) int64 {
+// Tick is a moment or a span in monotonic nanoseconds.
+type Tick = int64
+
+// Limit returns the limit in force at now, of a member that came up at start
+// and has its whole limit after the duration: that part of the limit that has
+// passed of the duration, rounded up, and at least 1. A limit of 0 (none)
+// stays 0. Exact for any limit and duration.
+func Limit(limit int64, start, now, duration Tick) int64 {
 	t := now - start
-	if t >= d {
+	if t >= duration || limit <= 1 {
 		return limit
 	}
 	if t <= 0 {
 		return 1
 	}
-	h, l := bits.Mul64(uint64(limit), uint64(t))
-	q, r := bits.Div64(h, l, uint64(d))
-	if r > 0 {
-		q++
-	}
-	return max(1, int64(q))
+	return max(1, part(limit, t, duration, true))
 }
-func Next(limit, start, now, d int64) int64 {
-	k := Limit(limit, start, now, d)
-	if k >= limit {
+
+// Next returns the first moment after now at which the limit is higher than at
+// now; 0 if it is all there.
+func Next(limit int64, start, now, duration Tick) Tick {
+	have := Limit(limit, start, now, duration)
+	if have >= limit {
 		return 0
 	}
-	h, l := bits.Mul64(uint64(k), uint64(d))
-	q, _ := bits.Div64(h, l, uint64(limit))
-	return start + int64(q) + 1
+	// The limit at t is above have as soon as limit*t/duration is.
+	return start + part(duration, have, limit, false) + 1
+}
+
+// part returns whole*a/b, rounded up or down, for 0 <= a < b: the product may
+// have 128 bits, the result is at most whole.
+func part(whole, a, b int64, up bool) int64 {
+	hi, lo := bits.Mul64(uint64(whole), uint64(a))
+	q, rest := bits.Div64(hi, lo, uint64(b))
+	if up && rest > 0 {
+		q++
+	}
+	return int64(q)
 }

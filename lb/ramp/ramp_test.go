@@ -105,7 +105,7 @@ func TestLimitIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := moments.Draw(t, "moment")
 		want := m.limit
-		if passed := m.now - m.start; passed < m.duration && m.limit > 0 {
+		if passed := m.now - m.start; passed < m.duration && m.duration > 0 && m.limit > 0 {
 			n := new(big.Int).Mul(big.NewInt(m.limit), big.NewInt(max(passed, 0)))
 			q, rest := n.DivMod(n, big.NewInt(m.duration), new(big.Int))
 			want = max(1, q.Int64()+int64(rest.Sign()))

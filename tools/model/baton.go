@@ -7,6 +7,13 @@ func (t *turn) kick(bits uint8) {
 	t.me().pc = kickLatch
 }
 
+func (t *turn) latchBits() {
+	me := t.me()
+	t.s.latch |= me.bits
+	me.bits = 0
+	me.pc = kickTry
+}
+
 // tryBaton is one step: load, then compare-and-swap of what was loaded. One
 // that fails has done nothing, so only the load that counts is a step.
 func (t *turn) tryBaton() {

@@ -1,16 +1,29 @@
 package main
 
-// arrive: whoever sees that the pool has waiters joins them.
+// arrive looks persistence up.
 func (t *turn) arrive(conn int8) {
 	s, c := t.s, &t.s.conn[conn]
 	c.ticket = s.lastTicket() + 1
 	c.born = c.ticket
 	c.phase = arriving
+	t.me().grip = grip{conn: conn, member: -1}
+	if t.clients[conn].source > 0 {
+		c.sticky = t.recorded(conn)
+		c.ahead = t.pushedBefore(conn)
+		t.me().pc = readWaiting
+		return
+	}
+	if m := t.clients[conn].sticky; m > 0 && s.serves(int8(m)-1) {
+		c.sticky = uint8(m)
+	}
 	c.ahead = t.pushedBefore(conn)
+	t.readWaiting()
+}
 
+// readWaiting: whoever sees that the pool has waiters joins them.
+func (t *turn) readWaiting() {
 	me := t.me()
-	me.grip = grip{conn: conn, member: -1}
-	me.saw = s.waiting&(1<<t.poolOf(conn)) != 0
+	me.saw = t.s.waiting&(1<<t.poolOf(me.conn)) != 0
 	if me.saw && t.fault != newcomerOvertakes {
 		t.park()
 		return
@@ -21,6 +34,10 @@ func (t *turn) arrive(conn int8) {
 // park pushes the waiter, then kicks.
 func (t *turn) park() {
 	me := t.me()
+	if t.virtualOf(me.conn).noQueue {
+		t.lastTry()
+		return
+	}
 	me.grip = grip{conn: me.conn, member: -1}
 	me.then = thenIdle
 	me.flags = false
@@ -46,6 +63,9 @@ func (t *turn) push() {
 func (t *turn) enqueue(conn int8, where uint8) {
 	c := &t.s.conn[conn]
 	c.phase, c.wait, c.place = parked, waiting, where
+	c.out = false
+	c.counted = c.sticky
+	t.s.depth[t.countOf(conn)]++
 }
 
 // closes: the client of an established connection is done with it.
@@ -58,14 +78,14 @@ func (t *turn) closes(conn int8) {
 func (t *turn) letGoOf(conn int8) {
 	t.seize(conn)
 	t.end(conn)
-	t.me().pc = flagsToGive
+	t.giveAll()
 }
 
 // seize takes the path over from its connection.
 func (t *turn) seize(conn int8) {
 	c, me := &t.s.conn[conn], t.me()
-	me.grip = grip{conn: conn, member: c.member, level: t.pathLen(conn, c.member)}
-	c.holds, c.member = false, 0
+	me.grip = grip{conn: conn, member: c.member, level: t.pathLen(conn, c.member), probe: c.probe}
+	c.holds, c.member, c.probe, c.dialling = false, 0, false, false
 }
 
 // leave: the client closes while it waits.
@@ -96,8 +116,11 @@ func (t *turn) outcome(conn int8) {
 		t.end(conn)
 	case c.dead:
 		t.letGoOf(conn)
+	case !t.usable(conn) && t.fault != dialsAllTheSame:
+		t.withdraw(conn)
 	default:
-		c.wait, c.phase = 0, up
+		c.wait, c.phase, c.dialling = 0, up, t.backoff
+		t.checkDial(conn)
 	}
 }
 
@@ -105,25 +128,40 @@ func (t *turn) outcome(conn int8) {
 // it then gives up can be its own.
 func (t *turn) dialFails(conn int8) {
 	t.seize(conn)
-	t.s.conn[conn].failed++
-	if t.fault == failedDialNoKick {
-		t.s.conn[conn].phase = arriving
-		t.me().then = thenPushReturn
-		t.me().pc = flagsToGive
-		t.step()
-		return
-	}
-	t.pushReturned()
-}
-
-func (t *turn) pushReturned() {
-	me := t.me()
-	c := &t.s.conn[me.conn]
-	t.enqueue(me.conn, inReturn)
+	c, me := &t.s.conn[conn], t.me()
+	c.failed++
+	c.out, c.waived = true, true
 	if t.excludes {
 		c.excluded |= 1 << me.member
 		c.ahead = 0 // of another queue
 	}
+	switch {
+	case t.backoff:
+		c.phase = arriving
+		t.backOff()
+	case t.virtualOf(conn).noQueue:
+		c.phase = arriving
+		me.then = thenPark
+		me.pc = flagsToGive
+		t.step()
+	case t.fault == failedDialNoKick:
+		c.phase = arriving
+		me.then = thenPushReturn
+		me.pc = flagsToGive
+		t.step()
+	default:
+		t.putBack()
+	}
+}
+
+// putBack pushes a waiter that had been granted. It may have any member now.
+func (t *turn) putBack() {
+	me := t.me()
+	c := &t.s.conn[me.conn]
+	if c.sticky > 0 {
+		c.sticky, c.ahead = 0, 0
+	}
+	t.enqueue(me.conn, inReturn)
 	if t.fault == requeueNewTicket {
 		c.ticket = t.s.lastTicket() + 1
 	}
@@ -132,7 +170,11 @@ func (t *turn) pushReturned() {
 		return
 	}
 	me.then = thenKick
-	me.pc = flagsToGive
+	if me.level == 0 { // its path is given back already, or lost
+		t.goOn()
+		return
+	}
+	t.giveAll()
 }
 
 // end forgets all of a connection but that it was there.

@@ -38,6 +38,45 @@ const (
 	expireWithoutCAS
 	newcomerOvertakes
 	leaseForgotten
+
+	// Queues of members.
+	movedNotRecounted
+	lostMoveCounted
+	movedLast
+	moveBlocks
+	stickyFirst
+	waivedLookedUp
+	recordOverwritten
+	forcesOwn
+	forcesUnseen
+	forceNotSettled
+
+	// Members that go down.
+	noKickAfterDown
+	downGranted
+	dialsAllTheSame
+	withdrawForgets
+	withdrawReleasesFirst
+	withdrawsPersisted
+	claimsBlindly
+	probeKept
+	noKickWhenWell
+	pauseNotArmed
+	dueLeavesBlocked
+
+	// Slow ramp.
+	rampStartsLate
+	rampOutsideBaton
+	rampNotArmed
+	noKickWhenDue
+	stepLeavesBlocked
+	clockGoesBack
+	changeSkipsRamp
+
+	// Pools that do not queue.
+	noOwnSweep
+	noLookAfterOwnSweep
+
 	faults
 )
 
@@ -78,6 +117,40 @@ var seeds = [faults]struct {
 	expireWithoutCAS:   {"expire stores instead of compare-and-swap", []string{"expiry"}},
 	newcomerOvertakes:  {"a newcomer does not look at the pool's flag", []string{"pair"}},
 	leaseForgotten:     {"the rest of a lease is not put into the shard", []string{"lease"}},
+
+	movedNotRecounted: {"who moves to the pool's queue stays in the member's count", []string{"offline"}},
+	lostMoveCounted:   {"a move that lost to a leave is counted all the same", []string{"persist wait"}},
+	movedLast:         {"who moves to the pool's queue gets a new ticket", []string{"offline"}},
+	moveBlocks:        {"a head moves to its member's queue, those behind it count as blocked", []string{"record"}},
+	stickyFirst:       {"a member's own queue goes before the pool's", []string{"two heads"}},
+	waivedLookedUp:    {"who left its member's queue is looked up again", []string{"persist wait"}},
+	recordOverwritten: {"a record is made without a look at the one there is", []string{"record"}},
+	forcesOwn:         {"override takes the virtual server's token by force, too", []string{"override"}},
+	forcesUnseen:      {"override takes below zero without setting strict", []string{"override"}},
+	forceNotSettled:   {"strictness not looked at again after a token was taken by force", []string{"override leave"}},
+
+	noKickAfterDown:       {"member down, no kick", []string{"offline"}},
+	downGranted:           {"a member is not asked again when dequeuing", []string{"monitor"}},
+	dialsAllTheSame:       {"granted, the member goes down, dialled all the same", []string{"monitor"}},
+	withdrawForgets:       {"a grant is withdrawn, its slot kept", []string{"monitor"}},
+	withdrawReleasesFirst: {"a grant is withdrawn, its slot released before the waiter is put back", []string{"monitor"}},
+	withdrawsPersisted:    {"disabled counts as down for those persisted to it", []string{"disabled"}},
+	dueLeavesBlocked:      {"a pass after the end of a pause, run for another reason, and the memos stay", []string{"probe"}},
+	claimsBlindly:         {"a probe is claimed without looking again", []string{"probe"}},
+	probeKept:             {"a probe's slot is released, the probe is not", []string{"probe"}},
+	noKickWhenWell:        {"a member is well again, no kick", []string{"probe"}},
+	pauseNotArmed:         {"nobody is armed for the end of a pause", []string{"probe"}},
+
+	rampStartsLate:    {"a member is up before its ramp's first limit is in force", []string{"ramp"}},
+	rampOutsideBaton:  {"a ramp's limit put into force by the operator itself", []string{"ramp debt"}},
+	rampNotArmed:      {"nobody is armed for the ramp's next step", []string{"ramp"}},
+	noKickWhenDue:     {"a step of the ramp is due, no kick", []string{"ramp"}},
+	stepLeavesBlocked: {"a pass puts a step into force, and the blocked memos stay", []string{"ramp leave"}},
+	clockGoesBack:     {"a pass trusts its loop's time, older than that of the last pass", []string{"ramp"}},
+	changeSkipsRamp:   {"a changed limit is in force without the ramp", []string{"ramp change"}},
+
+	noOwnSweep:          {"refused without a sweep", []string{"no queue"}},
+	noLookAfterOwnSweep: {"no look after a loop's own sweep", []string{"no queue node"}},
 }
 
 func (f fault) String() string { return seeds[f].name }

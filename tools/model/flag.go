@@ -20,8 +20,11 @@ func (t *turn) flagNext() {
 	case h.clearing:
 		h.any = false
 		t.drain()
+	case h.forced && t.fault != forceNotSettled:
+		h.forced = false
+		t.sweep()
 	default:
-		t.endPass()
+		t.finish()
 	}
 }
 

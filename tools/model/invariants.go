@@ -16,11 +16,9 @@ func (t *turn) settle(conn int8, to uint8) {
 		t.fail("connection %d is %s, and now %s too", conn, waitNames[c.wait], waitNames[to])
 	}
 	c.wait = to
-	c.old = false
-	c.ahead = 0
-	for i := range t.s.conn {
-		t.s.conn[i].ahead &^= 1 << conn
-	}
+	c.old, c.over = false, false
+	t.s.depth[t.countOf(conn)]--
+	t.forget(conn)
 }
 
 // pushedBefore is the waiters of conn's queue that everybody can see.
@@ -47,6 +45,65 @@ func (t *turn) checkOrder(conn int8) {
 		if o.place == inQueue && o.wait == waiting && o.born < c.born && t.queueOf(int8(i)) == t.queueOf(conn) {
 			t.fail("connection %d overtakes connection %d in their queue", conn, i)
 		}
+		if o.out && o.born < c.born && t.gaveAway(int8(i)) {
+			t.fail("connection %d overtakes connection %d, which gave its slot back and stands nowhere", conn, i)
+		}
+		if t.goesFirst(int8(i), conn) {
+			t.fail("connection %d overtakes connection %d, the older of two heads", conn, i)
+		}
+	}
+}
+
+// gaveAway says whether nothing is left of the path that conn had.
+func (t *turn) gaveAway(conn int8) bool {
+	for i := range t.loops {
+		if p := &t.s.proc[i]; p.conn == conn && p.level > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// goesFirst says whether a is the head of another queue, not known to be
+// blocked, and older than b.
+func (t *turn) goesFirst(a, b int8) bool {
+	x, q := &t.s.conn[a], t.queueOf(a)
+	return x.wait == waiting && t.isHead(a) && q != t.queueOf(b) &&
+		t.s.home.blocked&queueBit(q) == 0 && x.ticket < t.s.conn[b].ticket
+}
+
+// takes says whether m takes conn at all, as things are now.
+func (t *turn) takes(m, conn int8) bool {
+	return t.s.isUp(m) || t.s.conn[conn].sticky == uint8(m)+1 && t.s.serves(m)
+}
+
+// checkGrant: eligibility is looked at again when dequeuing. Where members
+// change at any moment it may be out of date by now.
+func (t *turn) checkGrant(conn, m int8) {
+	if !t.anyMoment && !t.takes(m, conn) {
+		t.fail("connection %d is granted member %d, which takes nobody", conn, m)
+	}
+	t.checkRecord(conn, m)
+}
+
+// checkDial: a change of a member is known to all loops when it is made.
+func (t *turn) checkDial(conn int8) {
+	if m := t.s.conn[conn].member; !t.takes(m, conn) {
+		t.fail("connection %d dials member %d, which takes nobody", conn, m)
+	}
+}
+
+// checkRecord: those of one source go to one member, unless one was sent away
+// from it, or it went down, and they followed.
+func (t *turn) checkRecord(conn, m int8) {
+	if t.clients[conn].source == 0 || t.s.conn[conn].waived || t.withdraws() {
+		return
+	}
+	for i, cl := range t.clients {
+		o := &t.s.conn[i]
+		if cl.source == t.clients[conn].source && !o.waived && o.holds && o.member != m && t.s.serves(o.member) {
+			t.fail("connections %d and %d are of one source, and go to two members", i, conn)
+		}
 	}
 }
 
@@ -55,6 +112,29 @@ func (t *turn) checkOrder(conn int8) {
 func (t *turn) checkTaken(c int) {
 	if used := t.used(c); used > t.s.limit[c] && t.s.lowering&(1<<c) == 0 {
 		t.fail("%s: %d in use, the limit is %d", t.counters[c].name, used, t.s.limit[c])
+	}
+	if m := t.ramping(c); m >= 0 {
+		t.checkRamp(c, t.s.time-t.s.since[m])
+	}
+}
+
+// checkRamp: nobody gets in over what the time of the ramp allows.
+func (t *turn) checkRamp(c int, at uint8) {
+	if used, most := t.used(c), t.rampLimit(t.counters[c].limit, at); used > most {
+		t.fail("%s: %d in use, the ramp allows %d", t.counters[c].name, used, most)
+	}
+}
+
+// checkStep: the holder has just changed a limit. A ramp goes up: only its
+// beginning, from a limit that it does not allow yet, is below what was.
+func (t *turn) checkStep(by int8) {
+	c := int(t.s.home.i)
+	m := t.ramping(c)
+	if m < 0 || by > 0 || t.changesLimits() {
+		return
+	}
+	if t.s.limit[c]-by <= t.rampLimit(t.s.asked[c], t.s.time-t.s.since[m]) {
+		t.fail("%s: the ramp went down by itself", t.counters[c].name)
 	}
 }
 
@@ -87,6 +167,7 @@ func (t *turn) check() {
 	for c := range t.counters {
 		t.checkTokens(c)
 	}
+	t.watchPaths()
 	if t.atRest() {
 		t.checkRest()
 	}
@@ -98,8 +179,12 @@ func (t *turn) checkTokens(c int) {
 	sum := s.word[c] + t.used(c)
 	for loop := range t.loops {
 		sum += s.shard[c][loop]
-		if p := &s.proc[loop]; p.extra > 0 && t.top(&p.grip) == c {
+		p := &s.proc[loop]
+		if p.extra > 0 && t.top(&p.grip) == c {
 			sum += p.extra
+		}
+		if p.hand > 0 && t.virtualOf(p.conn).swept[int(p.shard)/t.loops] == c {
+			sum += p.hand
 		}
 	}
 	if h := &s.home; h.pc == addWord && int(h.i)/t.loops == c {
@@ -107,104 +192,5 @@ func (t *turn) checkTokens(c int) {
 	}
 	if sum != s.limit[c] {
 		t.fail("%s: word, shards, in use and in hands make %d, the limit is %d", t.counters[c].name, sum, s.limit[c])
-	}
-}
-
-// atRest: nobody does anything or has to, but for what clients may choose.
-func (t *turn) atRest() bool {
-	for i := range t.loops + 1 {
-		if p := &t.s.proc[i]; p.pc != idle || p.resume {
-			return false
-		}
-	}
-	for i := range t.clients {
-		if t.s.conn[i].inbox {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *turn) checkRest() {
-	s := t.s
-	if s.latch != 0 {
-		t.fail("at rest, and the baton word is %s", latchString(s.latch))
-	}
-	for i := range t.clients {
-		t.checkWaiter(int8(i))
-	}
-	if s.waiting != t.poolsWaiting() || (s.flags&flagWaiting != 0) != (s.waiting != 0) {
-		t.fail("at rest, and the flags are not about those who wait")
-	}
-	for c := range t.counters {
-		if s.pending[c] != 0 {
-			t.fail("at rest, and a change of %s is not made", t.counters[c].name)
-		}
-		if t.isStrict(c) != (s.word[c] < 0) || (s.flags&flagStrict != 0) != (s.strict != 0) {
-			t.fail("at rest, and strictness is not about debts")
-		}
-	}
-}
-
-// checkWaiter: at rest everybody's entry is in a queue or gone from it, and
-// no head waits while a whole path is free for it.
-func (t *turn) checkWaiter(conn int8) {
-	c := &t.s.conn[conn]
-	switch {
-	case c.place == inFresh || c.place == inReturn:
-		t.fail("at rest, and connection %d is in a ring that nobody will drain", conn)
-	case c.wait == gone && t.isHead(conn):
-		t.fail("at rest, and connection %d, which left, is the head of its queue", conn)
-	case c.wait == waiting && c.old && t.isHead(conn):
-		t.fail("at rest, and connection %d, which is too old, is the head of its queue", conn)
-	case c.wait == waiting && c.place == nowhere:
-		t.fail("at rest, and connection %d is lost", conn)
-	case c.wait == granted:
-		t.fail("at rest, and connection %d does not know that it is granted", conn)
-	case c.wait == waiting && t.isHead(conn) && t.pathFree(conn):
-		t.fail("at rest, connection %d waits, and a whole path is free for it", conn)
-	}
-}
-
-func (t *turn) pathFree(conn int8) bool {
-	g := grip{conn: conn}
-	for g.member = t.candidate(&g); g.member >= 0; g.member = t.candidate(&g) {
-		if !t.isDown(&g) && t.allFree(&g) {
-			return true
-		}
-		g.tried++
-	}
-	return false
-}
-
-func (t *turn) allFree(g *grip) bool {
-	for level := range t.pathLen(g.conn, g.member) {
-		c := t.counterAt(g.conn, g.member, level)
-		free := t.s.word[c]
-		for loop := range t.loops {
-			free += t.s.shard[c][loop]
-		}
-		if free <= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// checkEnd: a state that nothing follows is one in which all is over.
-func (t *turn) checkEnd() {
-	s := t.s
-	for i := range t.clients {
-		if s.conn[i] != conn0 {
-			t.fail("nothing can happen any more, and connection %d is not over", i)
-		}
-	}
-	for c := range t.counters {
-		if t.used(c) != 0 {
-			t.fail("all is over, and a token of %s is in use", t.counters[c].name)
-		}
-	}
-	if s.flags != 0 || s.waiting != 0 || s.strict != 0 {
-		t.fail("all is over, and a flag is set")
 	}
 }

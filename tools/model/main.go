@@ -51,9 +51,9 @@ func printScenarios(w io.Writer, o options) bool {
 		}
 	}
 	sound := true
-	fmt.Fprintf(w, "%-12s %10s %11s %6s %7s\n", "scenario", "states", "transitions", "depth", "time")
+	fmt.Fprintf(w, "%-15s %10s %11s %6s %7s\n", "scenario", "states", "transitions", "depth", "time")
 	for r := range exploreAll(tasks) {
-		fmt.Fprintf(w, "%-12s %10d %11d %6d %6.1fs  %s\n", r.sc.name, r.states, r.moves, r.depth, r.took.Seconds(), r.sc.about)
+		fmt.Fprintf(w, "%-15s %10d %11d %6d %6.1fs  %s\n", r.sc.name, r.states, r.moves, r.depth, r.took.Seconds(), r.sc.about)
 		if r.broken != "" {
 			sound = false
 			printTrace(w, r)
@@ -70,14 +70,14 @@ func printFaults(w io.Writer, o options) bool {
 		}
 	}
 	caught := true
-	fmt.Fprintf(w, "\n%-12s %10s %6s  %s\n", "caught in", "states", "steps", "seeded fault: what broke")
+	fmt.Fprintf(w, "\n%-15s %10s %6s  %s\n", "caught in", "states", "steps", "seeded fault: what broke")
 	for r := range exploreAll(tasks) {
 		if r.broken == "" {
 			caught = false
-			fmt.Fprintf(w, "%-12s %10d %6s  %s\n", "NOT CAUGHT", r.states, "", r.fault)
+			fmt.Fprintf(w, "%-15s %10d %6s  %s\n", "NOT CAUGHT", r.states, "", r.fault)
 			continue
 		}
-		fmt.Fprintf(w, "%-12s %10d %6d  %s: %s\n", r.sc.name, r.states, len(r.trace), r.fault, r.broken)
+		fmt.Fprintf(w, "%-15s %10d %6d  %s: %s\n", r.sc.name, r.states, len(r.trace), r.fault, r.broken)
 		if o.traces {
 			printTrace(w, r)
 		}

@@ -7,14 +7,78 @@ func (t *turn) operate() {
 	switch line.do {
 	case limitBy:
 		t.changeLimit(line)
-	case memberUp:
-		t.s.down &^= 1 << line.arg
-		if t.fault != noKickAfterUp {
-			t.kick(latchCapacity)
-		}
+	case memberUp, memberDown, setState:
+		t.changeMember(line)
 	case tick:
 		t.age()
 		t.kick(latchArrived)
+	case overstay:
+		t.overstay()
+		t.kick(latchArrived | latchCapacity)
+	}
+}
+
+// changeMember tells a member's state. Unless the scenario is about any
+// moment, all loops stand still until the pass after it is over. One that
+// comes up begins its ramp.
+func (t *turn) changeMember(line change) {
+	s, m := t.s, line.arg
+	was := s.isUp(int8(m))
+	switch line.do {
+	case memberUp:
+		s.down &^= 1 << m
+	case memberDown:
+		s.down |= 1 << m
+	case setState:
+		s.oper[m] = uint8(line.by)
+	}
+	up := s.isUp(int8(m))
+	switch {
+	case up && !was && t.fault == rampOutsideBaton:
+		s.since[m] = s.time
+		s.strict |= 1 << t.members[m].counters[0]
+		t.me().pc = changeFlags
+		return
+	case up && !was && t.ramp > 0:
+		s.since[m] = s.time
+	}
+	if line.do == memberUp {
+		s.health[m] = 0
+	}
+	t.tellHome(up, was)
+}
+
+func (t *turn) tellHome(up, was bool) {
+	switch {
+	case up && !was && t.fault == noKickAfterUp, !up && t.fault == noKickAfterDown:
+		t.rest()
+	case t.anyMoment:
+		t.kick(latches)
+	case t.fault == rampStartsLate:
+		t.s.latch |= latches
+		t.s.proc[0].resume = true // the loops go on, and one of them runs the pass
+	default:
+		t.renew()
+		t.kick(latches)
+	}
+}
+
+// renew: homes are made anew when members change. They know nothing of what
+// was blocked, and nobody is armed for them.
+func (t *turn) renew() {
+	t.s.home.blocked, t.s.due = 0, 0
+	for i := range t.s.proc {
+		t.s.proc[i].armed, t.s.proc[i].resume = 0, false
+	}
+}
+
+// overstay: the time at the member they are persisted to is over for all who
+// wait now, and may not for ever.
+func (t *turn) overstay() {
+	for i, c := range t.clients {
+		if c.stays && t.s.conn[i].wait == waiting {
+			t.s.conn[i].over = true
+		}
 	}
 }
 
@@ -29,9 +93,12 @@ func (t *turn) changeLimit(line change) {
 		}
 		return
 	}
-	t.s.pending[line.arg] += line.by
+	t.s.asked[line.arg] += line.by
 	if line.by > 0 && t.fault == noKickAfterRaise {
 		return
+	}
+	if !t.anyTime(line) {
+		t.renew()
 	}
 	t.kick(latchCapacity | latchSweep)
 }
@@ -40,7 +107,7 @@ func (t *turn) changeLimit(line change) {
 // a limit by its own stores, while the holder may be clearing strict.
 func (t *turn) changeByHand() {
 	me := t.me()
-	line := t.script[me.op-1]
+	line := t.byHand(t.script[me.op-1])
 	switch me.pc {
 	case changeFlags:
 		t.s.flags |= flagStrict
@@ -48,6 +115,9 @@ func (t *turn) changeByHand() {
 	case changeWord:
 		t.s.word[line.arg] += line.by
 		t.s.limit[line.arg] += line.by
+		if t.fault == lowerWithoutBaton {
+			t.s.asked[line.arg] += line.by
+		}
 		if line.by > 0 {
 			t.kick(latchCapacity)
 			return
@@ -57,6 +127,15 @@ func (t *turn) changeByHand() {
 	case changeSweep:
 		t.sweepByHand(line.arg)
 	}
+}
+
+// byHand is the change of a limit that a line comes to.
+func (t *turn) byHand(line change) change {
+	if line.do == limitBy {
+		return line
+	}
+	c := t.members[line.arg].counters[0]
+	return change{do: limitBy, arg: c, by: t.target(c, t.s.time) - t.s.limit[c]}
 }
 
 // sweepByHand moves one shard a step; me.level counts them.

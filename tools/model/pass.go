@@ -25,11 +25,27 @@ const (
 	clearPool
 	clearWaiting
 	relatch
+	askHead
+	claimHead
+	unprobeHead
+	lookUpHead
+	recordHead
+	moveHead
+	forceStrict
+	forceFlag
+	forceWord
+	publishDue
 )
 
 func (t *turn) startPass(latched uint8) {
-	blocked := t.s.home.blocked
-	t.s.home = home{grip: noGrip, bits: latched, blocked: blocked}
+	h := &t.s.home
+	*h = home{grip: noGrip, bits: latched, blocked: h.blocked, clock: h.clock}
+	if t.clock > 0 {
+		t.tickPass()
+	}
+	if t.isDue() {
+		h.bits |= latchCapacity
+	}
 	t.drain()
 }
 
@@ -60,13 +76,49 @@ func (t *turn) pass() {
 	case relatch:
 		s.latch |= latchCapacity | latchArrived
 		t.me().resume = true
-		t.endPass()
+		t.finish()
+	case publishDue:
+		t.publish()
+	default:
+		t.passMember()
 	}
 }
 
-// endPass leaves nothing of the pass behind but the memo.
+// passMember takes the steps there are only where members change or sources
+// have records.
+func (t *turn) passMember() {
+	switch t.s.home.pc {
+	case askHead:
+		t.askHome()
+	case claimHead:
+		t.claimHome()
+	case unprobeHead:
+		t.endProbe(&t.s.home.grip)
+		t.retreat()
+	case lookUpHead:
+		t.lookUp()
+	case recordHead:
+		t.recordHome()
+	case moveHead:
+		t.moveStep()
+	case forceStrict, forceFlag, forceWord:
+		t.force()
+	}
+}
+
+// finish publishes what is due, where there is time.
+func (t *turn) finish() {
+	if t.clock > 0 {
+		t.s.home.pc = publishDue
+		return
+	}
+	t.endPass()
+}
+
+// endPass leaves nothing of the pass behind but the memo and the clock.
 func (t *turn) endPass() {
-	t.s.home = home{grip: noGrip, blocked: t.s.home.blocked}
+	h := &t.s.home
+	*h = home{grip: noGrip, blocked: h.blocked, clock: h.clock}
 	t.me().pc = letGo
 }
 
@@ -175,6 +227,9 @@ func (t *turn) checkHead() {
 	case c.old:
 		t.settle(h.conn, expired)
 		h.pc = postExpired
+		return
+	case c.over && c.sticky > 0:
+		t.toMove(h.conn, 0)
 		return
 	default:
 		h.checked |= queueBit(t.queueOf(h.conn))

@@ -7,8 +7,8 @@ package main
 // queueOf numbers the queue that conn is to stand in.
 func (t *turn) queueOf(conn int8) uint8 {
 	q := uint8(t.clients[conn].virtual) << 5
-	if sticky := t.sticky(conn); sticky > 0 {
-		return q | uint8(sticky)<<3
+	if sticky := t.s.conn[conn].sticky; sticky > 0 {
+		return q | sticky<<3
 	}
 	if t.fault == mixedQueue {
 		return q
@@ -17,15 +17,6 @@ func (t *turn) queueOf(conn int8) uint8 {
 }
 
 func queueBit(q uint8) uint64 { return 1 << q }
-
-// sticky is the member that conn is persisted to plus one, 0 for none or when
-// that member's dial failed.
-func (t *turn) sticky(conn int8) int {
-	if t.s.conn[conn].failed > 0 {
-		return 0
-	}
-	return t.clients[conn].sticky
-}
 
 // isHead says whether conn has the oldest ticket of those in its queue.
 func (t *turn) isHead(conn int8) bool {

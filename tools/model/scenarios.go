@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // A few words that keep the list below short.
 func limit(name string, n int8) counter         { return counter{name: name, limit: n} }
 func leased(name string, n, lease int8) counter { return counter{name: name, limit: n, lease: lease} }
@@ -13,7 +15,10 @@ func onePool(prefix []int, members ...int) []virtual {
 }
 
 // scenarios, each about one thing; all of them check all invariants.
-var scenarios = []*scenario{
+var scenarios = slices.Concat(limitScenarios, memberScenarios)
+
+// limitScenarios are about limits, order and those who leave.
+var limitScenarios = []*scenario{
 	{
 		name: "pair", about: "two loops, one slot", small: true,
 		loops: 2, pools: 1,
@@ -147,7 +152,7 @@ var scenarios = []*scenario{
 	},
 	{
 		name: "member up", about: "a member comes up with waiters for it", small: true,
-		loops: 2, pools: 1,
+		loops: 2, pools: 1, anyMoment: true,
 		counters: []counter{limit("member 0", 1), limit("member 1", 1)},
 		members:  []member{through(0), {counters: []int{1}, down: true}},
 		virtuals: onePool(nil, 0, 1),

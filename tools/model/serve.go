@@ -14,6 +14,20 @@ func (t *turn) serve() {
 		t.toCheck(conn)
 	default:
 		h.grip = grip{conn: conn, member: -1}
+		t.begin(conn)
+	}
+}
+
+// begin says what to do with the head whose turn it is.
+func (t *turn) begin(conn int8) {
+	h := &t.s.home
+	sticky := t.s.conn[conn].sticky
+	switch {
+	case sticky > 0 && !t.s.serves(int8(sticky)-1):
+		t.toMove(conn, 0)
+	case t.lookedUp(conn):
+		h.pc = lookUpHead
+	default:
 		t.reach()
 	}
 }
@@ -27,11 +41,19 @@ func (t *turn) oldestHead() int8 {
 		if c.place != inQueue || t.s.home.blocked&queueBit(t.queueOf(i)) != 0 {
 			continue
 		}
-		if oldest < 0 || c.ticket < t.s.conn[oldest].ticket {
+		if oldest < 0 || t.goesBefore(i, oldest) {
 			oldest = i
 		}
 	}
 	return oldest
+}
+
+func (t *turn) goesBefore(a, b int8) bool {
+	x, y := &t.s.conn[a], &t.s.conn[b]
+	if t.fault == stickyFirst && (x.sticky > 0) != (y.sticky > 0) {
+		return x.sticky > 0
+	}
+	return x.ticket < y.ticket
 }
 
 // reach goes on with taking the head's path.
@@ -39,12 +61,29 @@ func (t *turn) reach() {
 	h := &t.s.home
 	switch t.demand(&h.grip) {
 	case whole:
-		h.pc = grantHead
+		if t.backoff {
+			h.pc = claimHead
+			return
+		}
+		t.persistHome()
 	case hopeless:
 		t.retreat()
 	case token:
 		h.pc = takeWord
+		if t.asks(&h.grip) {
+			h.pc = askHead
+		}
 	}
+}
+
+// askHome is the look at the member's state, where that is a step of its own.
+func (t *turn) askHome() {
+	h := &t.s.home
+	if !t.eligible(&h.grip, t.me().now) {
+		t.retreat()
+		return
+	}
+	h.pc = takeWord
 }
 
 func (t *turn) serveStep() {
@@ -73,11 +112,18 @@ func (t *turn) takeWord() {
 	case t.fault == grantWithoutTaking:
 		h.level++
 		t.reach()
-	case !t.isDown(&h.grip) && t.s.word[c] > 0:
+	case t.isDown(&h.grip) && t.fault != downGranted:
+		t.retreat()
+	case t.s.word[c] > 0:
 		t.s.word[c]--
 		h.level++
 		t.checkTaken(c)
 		t.reach()
+	case t.mayForce(&h.grip):
+		h.pc = forceStrict
+		if t.fault == forcesUnseen {
+			h.pc = forceWord
+		}
 	default:
 		t.retreat()
 	}
@@ -88,7 +134,7 @@ func (t *turn) takeWord() {
 func (t *turn) retreat() {
 	h := &t.s.home
 	floor := uint8(0)
-	if h.member >= 0 && !h.lost {
+	if h.member >= 0 && !h.lost && !h.retry {
 		floor = uint8(len(t.virtualOf(h.conn).prefix))
 	}
 	switch {
@@ -97,6 +143,9 @@ func (t *turn) retreat() {
 	case h.lost:
 		h.lost = false
 		t.drop(h.conn)
+		t.serve()
+	case h.retry:
+		h.retry = false
 		t.serve()
 	case h.member >= 0:
 		h.member = -1
@@ -117,13 +166,23 @@ func (t *turn) grant() {
 			h.level = 0
 		}
 		h.lost = true
-		t.retreat()
+		t.loses()
 		return
 	}
 	t.checkOrder(h.conn)
+	t.checkGrant(h.conn, h.member)
 	t.settle(h.conn, granted)
-	c.member, c.holds = h.member, true
+	c.member, c.holds, c.probe = h.member, true, h.probe
 	t.takeOff(h.conn)
 	h.level = 0
 	h.pc = postGrant
+}
+
+// loses gives back the path of a waiter that left.
+func (t *turn) loses() {
+	if t.s.home.probe {
+		t.s.home.pc = unprobeHead
+		return
+	}
+	t.retreat()
 }

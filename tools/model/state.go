@@ -8,6 +8,8 @@ const (
 	maxLoops    = 3
 	maxProcs    = maxLoops + 1 // the loops and the operator
 	maxConns    = 6
+	maxPools    = 2
+	maxSources  = 1
 )
 
 // Bits of the home's flags.
@@ -31,21 +33,42 @@ type state struct {
 	// Counters.
 	word     [maxCounters]int8
 	shard    [maxCounters][maxLoops]int8
-	pending  [maxCounters]int8 // changes of the limit asked for, not yet applied
+	asked    [maxCounters]int8 // the limit somebody asked for last
+	limit    [maxCounters]int8 // the limit in force
 	strict   uint8             // one bit a counter
-	limit    [maxCounters]int8 // ghost
 	lowering uint8             // ghost: counters whose debt is made, shards not yet swept
 
 	// Home.
 	flags   uint8
 	latch   uint8
 	waiting uint8 // one bit a pool
-	down    uint8 // one bit a member
 	home    home
+
+	// Members.
+	oper   [maxMembers]uint8 // the operator's word
+	down   uint8             // the monitor's, one bit a member
+	health [maxMembers]uint8 // 0 well; probing; else in back-off until that time
+	since  [maxMembers]uint8 // when its slow ramp began; 0: none
+
+	depth  [maxPools + maxMembers]int8 // who is counted as waiting: by pools, then by members
+	record [maxSources]uint8           // the member a source is persisted to plus one
+
+	time uint8 // of the world; loops know the time at which their operation began
+	due  uint8 // when time alone changes something, as the home published it; 0 never
 
 	conn [maxConns]conn
 	proc [maxProcs]proc
 }
+
+// The operator's word about a member.
+const (
+	enabled  uint8 = iota
+	disabled       // takes only who is persisted to it
+	offline        // takes nobody
+)
+
+// probing is the health of a member that one connection is trying out.
+const probing = 255
 
 // Phases of a connection, as its client lives them.
 const (
@@ -86,7 +109,14 @@ type conn struct {
 	dead     bool  // the client left, but an outcome was first
 	old      bool  // waited too long
 	inbox    bool  // an outcome lies in its loop's inbox
+	sticky   uint8 // the member that its entry names plus one; 0: any
+	counted  uint8 // the same in its waiter's word: who leaves is taken off that count
+	waived   bool  // its entry says that persistence is over for it
+	over     bool  // its time at the member it is persisted to is over
+	probe    bool  // its slot is that of a probe
+	dialling bool  // where it matters: has a slot, the server has not answered
 
+	out   bool  // ghost: had a slot, and is to go back to its place
 	born  uint8 // ghost: what ticket was at first
 	ahead uint8 // ghost: waiters of its queue pushed before it arrived, still waiting
 }
@@ -101,6 +131,7 @@ type grip struct {
 	member int8 // -1 for none chosen yet
 	tried  uint8
 	level  uint8
+	probe  bool // the path is a probe's
 }
 
 // proc is a loop, or the operator who changes limits.
@@ -118,6 +149,13 @@ type proc struct {
 	saw     bool  // ghost: read on arrival that the pool has waiters
 	resume  bool  // used up the budget of a pass, has to go on
 	op      uint8 // the operator's next line
+	armed   uint8 // when to run the home again; 0 never
+	now     uint8 // the time when the operation began
+	last    bool  // sweeps, and tries for the last time
+	shard   uint8 // ... is at this shard of its counters
+	hand    int8  // ... and holds what was in it
+	full    bool  // ghost: at some moment since, no whole path was free
+	early   bool  // ghost: read the counter to be not strict, then it became so
 }
 
 // home is what only the holder of the baton touches.
@@ -130,19 +168,27 @@ type home struct {
 	checked  uint64 // queues whose head was seen alive in this pass
 	hand     int8   // tokens swept from a shard, or a change of limit
 	served   uint8
-	serving  bool // past the first look at the heads
-	found    bool // this round over the rings found something
-	any      bool // some round did
-	again    bool // the sweep is the one after setting a flag
-	newly    bool // set a flag not yet swept for
-	clearing bool // cleared a flag, the drain is the one after
-	lost     bool // the tokens in hand were for a waiter that left
+	serving  bool  // past the first look at the heads
+	found    bool  // this round over the rings found something
+	any      bool  // some round did
+	again    bool  // the sweep is the one after setting a flag
+	newly    bool  // set a flag not yet swept for
+	clearing bool  // cleared a flag, the drain is the one after
+	lost     bool  // the tokens in hand were for a waiter that left
+	retry    bool  // ... for a member that its source is not persisted to any more
+	to       uint8 // the member to whose queue the head moves plus one; 0: the pool's
+	forced   bool  // some token was taken by force, and strictness not looked at since
+	sweeps   bool  // the shards are swept after the limits
+	clock    uint8 // the latest time a pass was run at
 }
 
 func newState(sc *scenario) state {
 	var s state
 	for i, c := range sc.counters {
-		s.word[i], s.limit[i] = c.limit, c.limit
+		s.word[i], s.limit[i], s.asked[i] = c.limit, c.limit, c.limit
+	}
+	if sc.clock > 0 {
+		s.time = 1
 	}
 	for i, m := range sc.members {
 		if m.down {
@@ -170,6 +216,9 @@ func (s *state) establish(sc *scenario, conn int8) {
 	t := s.lastTicket() + 1
 	s.conn[conn].phase, s.conn[conn].member, s.conn[conn].holds = up, m, true
 	s.conn[conn].ticket, s.conn[conn].born = t, t
+	if source := sc.clients[conn].source; source > 0 {
+		s.record[source-1] = uint8(m) + 1
+	}
 }
 
 var noGrip = grip{conn: -1, member: -1}

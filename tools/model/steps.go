@@ -36,6 +36,14 @@ const (
 	changeFlags
 	changeWord
 	changeSweep
+	readWaiting
+	makeRecord
+	askMember
+	claimMember
+	unprobe
+	ownSwap
+	ownAdd
+	clearDue
 )
 
 // next is what follows a kick, or a look that found nothing to kick for.
@@ -47,6 +55,7 @@ const (
 	thenKick       // a failed dial's last kick
 	thenPushed     // fault: the kick came before the push
 	thenPushReturn // fault: the release came before the push
+	thenTakeAgain  // the last try of a pool that does not queue
 )
 
 // step takes the next step of the process whose turn it is.
@@ -76,17 +85,39 @@ func (t *turn) step() {
 	case pushFresh:
 		t.push()
 	case pushReturn:
-		t.pushReturned()
+		t.putBack()
 	case kickLatch:
-		t.s.latch |= me.bits
-		me.bits = 0
-		me.pc = kickTry
+		t.latchBits()
 	case kickTry:
 		t.tryBaton()
 	case inPass:
 		t.pass()
 	case letGo:
 		t.dropBaton()
+	default:
+		t.stepOfMember()
+	}
+}
+
+// stepOfMember takes the steps there are only where members change, sources
+// have records, pools don't queue, or time passes.
+func (t *turn) stepOfMember() {
+	me := t.me()
+	switch me.pc {
+	case readWaiting:
+		t.readWaiting()
+	case makeRecord:
+		t.recordLoop()
+	case askMember:
+		t.ask()
+	case claimMember:
+		t.claimLoop()
+	case unprobe:
+		t.unprobed()
+	case ownSwap, ownAdd:
+		t.sweepOwn()
+	case clearDue:
+		t.dueCleared()
 	default:
 		t.changeByHand()
 	}
@@ -116,11 +147,13 @@ func (t *turn) goOn() {
 		me.pc = pushFresh
 	case thenPushReturn:
 		me.pc = pushReturn
+	case thenTakeAgain:
+		t.takeAgain()
 	}
 }
 
 // rest: the operation is over.
 func (t *turn) rest() {
 	me := t.me()
-	*me = proc{grip: noGrip, resume: me.resume, op: me.op}
+	*me = proc{grip: noGrip, resume: me.resume, op: me.op, armed: me.armed}
 }

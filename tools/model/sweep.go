@@ -4,12 +4,12 @@ package main
 // there is one, every pass looks.
 func (t *turn) beginSweep() {
 	h := &t.s.home
-	sweep := h.bits&latchSweep != 0 || t.s.flags&flagStrict != 0
+	h.sweeps = h.bits&latchSweep != 0 || t.s.flags&flagStrict != 0
 	if t.fault == sweepOnceOnly && t.s.flags&flagWaiting != 0 {
-		sweep = false
+		h.sweeps = false
 	}
 	h.i = 0
-	if sweep {
+	if h.sweeps || t.anyRamp() {
 		t.nextLimit()
 	} else {
 		t.nextHead()
@@ -26,7 +26,13 @@ func (t *turn) nextLimit() {
 		}
 		h.i++
 	}
-	t.sweep()
+	t.endRamps()
+	if h.sweeps {
+		t.sweep()
+	} else {
+		h.i = 0
+		t.nextHead()
+	}
 }
 
 // applyLimit makes a change of the limit. A debt is made only once everybody
@@ -36,12 +42,18 @@ func (t *turn) applyLimit() {
 	s, h := t.s, &t.s.home
 	switch h.pc {
 	case swapLimit:
-		h.hand, s.pending[h.i] = s.pending[h.i], 0
+		h.hand = t.target(int(h.i), h.clock) - s.limit[h.i]
+		if t.fault == changeSkipsRamp && h.bits&latchSweep != 0 && s.proc[t.operator()].op > 1 {
+			h.hand = s.asked[h.i] - s.limit[h.i]
+		}
 		switch {
 		case h.hand < 0:
+			t.changed()
+			h.sweeps = true
 			h.pc = setStrict
 			return
 		case h.hand > 0:
+			t.changed()
 			h.pc = addLimit
 			return
 		}
@@ -59,6 +71,7 @@ func (t *turn) applyLimit() {
 		if h.hand < 0 {
 			s.lowering |= 1 << h.i
 		}
+		t.checkStep(h.hand)
 		h.hand = 0
 	}
 	h.i++

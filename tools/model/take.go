@@ -29,16 +29,17 @@ func (t *turn) demand(g *grip) demand {
 
 // candidate is the member after the g.tried first ones, -1 for none.
 func (t *turn) candidate(g *grip) int8 {
-	if sticky := t.sticky(g.conn); sticky > 0 {
+	if sticky := t.s.conn[g.conn].sticky; sticky > 0 {
 		if g.tried == 0 {
 			return int8(sticky - 1)
 		}
 		return -1
 	}
 	members := t.virtualOf(g.conn).members
+	avoided := t.avoids(g.conn)
 	for int(g.tried) < len(members) {
 		m := members[g.tried]
-		if t.s.conn[g.conn].excluded&(1<<m) == 0 {
+		if avoided&(1<<m) == 0 {
 			return int8(m)
 		}
 		g.tried++
@@ -51,15 +52,37 @@ func (t *turn) advance() {
 	me := t.me()
 	switch t.demand(&me.grip) {
 	case whole:
-		t.proceed()
+		if t.backoff {
+			me.pc = claimMember
+			return
+		}
+		t.persistLoop()
 	case hopeless:
 		t.giveBack(givingUp)
 	case token:
-		me.pc = takeToken
-		if t.counters[t.above(&me.grip)].changes {
-			me.pc = takeStrict
+		if t.asks(&me.grip) {
+			me.pc = askMember
+			return
 		}
+		t.toTake()
 	}
+}
+
+func (t *turn) toTake() {
+	me := t.me()
+	me.pc = takeToken
+	if t.counters[t.above(&me.grip)].changes {
+		me.pc = takeStrict
+	}
+}
+
+// ask is the look at the member's state, where that is a step of its own.
+func (t *turn) ask() {
+	if !t.eligible(&t.me().grip, t.me().now) {
+		t.giveBack(nextMember)
+		return
+	}
+	t.toTake()
 }
 
 // take is one step: an empty own shard stays empty while only its own loop
@@ -74,6 +97,7 @@ func (t *turn) take() {
 	extra, ok := t.takeOne(c, me.strict && t.fault != shardWhileStrict)
 	me.strict = false
 	if !ok {
+		me.early = false
 		if me.member < 0 {
 			t.giveBack(givingUp)
 		} else {
@@ -82,19 +106,16 @@ func (t *turn) take() {
 		return
 	}
 	me.level++
-	t.checkTaken(c)
+	if !me.early {
+		t.checkTaken(c)
+	}
+	me.early = false
 	if extra > 0 {
 		me.extra = extra
 		me.pc = leaseAdd
 		return
 	}
 	t.advance()
-}
-
-// isDown: members only come up here, so that it is read together with the
-// first counter changes nothing.
-func (t *turn) isDown(g *grip) bool {
-	return g.member >= 0 && t.s.down&(1<<g.member) != 0
 }
 
 // takeOne takes a token of c for the loop, and extra ones as a lease while
@@ -142,4 +163,9 @@ func (t *turn) proceed() {
 func (t *turn) own(g grip) {
 	c := &t.s.conn[g.conn]
 	c.phase, c.member, c.holds = up, g.member, true
+	c.probe, c.dialling = g.probe, t.backoff
+	if !t.anyMoment {
+		t.checkDial(g.conn)
+	}
+	t.checkRecord(g.conn, g.member)
 }

@@ -10,12 +10,16 @@ var waitNames = [...]string{"none", "waiting", "granted", "expired", "gone"}
 
 var placeNames = [...]string{"nowhere", "in its ring", "in the return ring", "queued"}
 
+var operNames = [...]string{"enabled", "disabled", "offline"}
+
 var phaseNames = [...]string{"absent", "arriving", "parked", "up", "over"}
 
 var pcNames = [...]string{
 	"idle", "read flags", "read strict", "take", "put rest of lease into shard", "read flags", "read strict", "give",
 	"look at flags", "push", "push to return ring", "latch", "try baton", "pass", "let go of baton",
 	"lower: set strict", "lower: set flag", "change word", "lower: sweep",
+	"read the pool's flag", "make record", "ask member", "claim probe", "end probe",
+	"own sweep: swap shard", "own sweep: add to word", "clear due time",
 }
 
 var passNames = [...]string{
@@ -23,10 +27,13 @@ var passNames = [...]string{
 	"swap shard", "add to word", "clear strict", "clear STRICT", "take", "return", "grant: CAS",
 	"grant: post", "expire: post", "expire: store", "set pool's flag", "set WAITING",
 	"clear pool's flag", "clear WAITING", "budget used up",
+	"ask member", "claim probe", "end probe", "look source up", "make record", "move to another queue",
+	"force: set strict", "force: set STRICT", "force: take", "publish what is due",
 }
 
 var eventNames = [...]string{
-	"", "arrives, reads the pool's flag", "closes", "dial fails", "leaves", "outcome from inbox", "resumes", "",
+	"", "arrives", "closes", "dial fails", "leaves", "outcome from inbox", "resumes", "",
+	"is answered by the server", "runs what is due", "time passes",
 }
 
 // printTrace replays moves and prints, for each, what it changed.
@@ -55,8 +62,10 @@ func (sc *scenario) describe(s *state, m move) string {
 		return fmt.Sprintf("%s: %s", who, line)
 	case m.conn >= 0:
 		return fmt.Sprintf("%s: connection %d %s", who, m.conn, eventNames[m.do])
-	case m.do == resumes:
-		return who + " " + eventNames[resumes]
+	case m.do == passes:
+		return eventNames[passes]
+	case m.do == resumes || m.do == runs:
+		return who + " " + eventNames[m.do]
 	case p.pc == inPass:
 		return fmt.Sprintf("%s: pass: %s%s", who, passNames[s.home.pc], about(sc, &s.home.grip, s.home.pc == takeWord))
 	}
@@ -84,6 +93,12 @@ func (c change) String() string {
 		return fmt.Sprintf("changes limit %d by %+d", c.arg, c.by)
 	case memberUp:
 		return fmt.Sprintf("has member %d up", c.arg)
+	case memberDown:
+		return fmt.Sprintf("has member %d down", c.arg)
+	case setState:
+		return fmt.Sprintf("has member %d %s", c.arg, operNames[c.by])
+	case overstay:
+		return "time at a member is over"
 	}
 	return "time passes"
 }
@@ -109,6 +124,12 @@ func (sc *scenario) changes(a, b *state) string {
 	if a.latch != b.latch {
 		note("baton %s", latchString(b.latch))
 	}
+	if a.time != b.time || a.due != b.due {
+		note("time %d due %d", b.time, b.due)
+	}
+	if a.health != b.health || a.record != b.record || a.depth != b.depth || a.limit != b.limit {
+		note("health %v records %v depths %v limits %v", b.health, b.record, b.depth, b.limit)
+	}
 	if a.home.blocked != b.home.blocked {
 		note("blocked %b", b.home.blocked)
 	}
@@ -127,6 +148,9 @@ func describeConn(c *conn) string {
 	text := waitNames[c.wait]
 	if c.place != nowhere {
 		text += ", " + placeNames[c.place]
+	}
+	if c.sticky > 0 {
+		text += fmt.Sprintf(", for member %d", c.sticky-1)
 	}
 	if c.inbox {
 		text += ", in inbox"

@@ -22,10 +22,11 @@ var floors = []struct {
 
 // beside lists imports inside one floor that are meant to be.
 var beside = map[string][]string{
-	"lb/control/admin":   {"lb/control/config", "lb/control/metrics"},
+	"lb/control/admin":   {"lb/control/config", "lb/control/metrics", "lb/control/web"},
 	"lb/control/ctl":     {"lb/control/config"},
 	"lb/control/metrics": {"lb/control/config"},
 	"lb/control/stage":   {"lb/control/admin", "lb/control/config"},
+	"lb/control/top":     {"lb/control/config", "lb/control/ctl"},
 	"stack/kernel":       {"stack/sys", "stack/wheel"},
 	"stack/monitor":      {"stack/proxyheader"},
 	"stack/relay":        {"stack/sys"},

@@ -16,6 +16,8 @@ type (
 	Waiter     = waiter
 	WaiterPage = waiterPage
 
+	Connections = connections
+
 	// Misuse is a mistake in the command line.
 	Misuse = misuse
 )
@@ -66,3 +68,6 @@ func Figures(f float64) string { return figures(f) }
 
 // Refused is how many were refused, whatever for.
 func (o *outcomes) Refused() int64 { return o.refused() }
+
+// Misused is an error that says what is wrong in the command line.
+func Misused(format string, args ...any) error { return misused(format, args...) }

@@ -13,7 +13,7 @@ type chooser struct {
 func (t *taking) any(pl *pool, w *wish, next *chooser) (*member, bool) {
 	open := pl.members
 	if pl.minActive > 0 {
-		open = open[:t.open(pl, w)]
+		open = pl.open(func(m *member) bool { return t.active(m, w) })
 	}
 	if pl.mode == InTurn {
 		return t.inTurn(open, w, &next.turn)
@@ -55,30 +55,30 @@ func (t *taking) inTurn(open []*member, w *wish, turn *method.RoundRobin) (*memb
 	return nil, false
 }
 
-// open returns how many of the members may be chosen: those of the highest
-// priority groups that together have min-active-members active ones. A member
-// is active if it is up and below its limit (F5 manual, "priority group
-// activation"), so a lower group opens before anybody waits.
-func (t *taking) open(pl *pool, w *wish) int {
-	active, from := 0, 0
+// open returns the members that may be chosen: those of the highest priority
+// groups that together have min-active-members active ones. A member is active
+// if it is up and below its limit (F5 manual, "priority group activation"), so a
+// lower group opens before anybody waits.
+func (pl *pool) open(active func(*member) bool) []*member {
+	n, from := 0, 0
 	for _, end := range pl.levels {
 		for _, m := range pl.members[from:end] {
-			if t.active(m, w) {
-				active++
+			if active(m) {
+				n++
 			}
 		}
-		if active >= pl.minActive {
-			return end
+		if n >= pl.minActive {
+			return pl.members[:end]
 		}
 		from = end
 	}
-	return len(pl.members)
+	return pl.members
 }
 
 // active says whether the member could be given a connection as far as its own
 // limits go, be the slot in reach or not.
 func (t *taking) active(m *member, w *wish) bool {
-	return w.tried&m.bit() == 0 && m.eligible(t.now, false) && m.slots.Below() && m.node.slots.Below()
+	return w.tried&m.bit() == 0 && m.eligible(t.now, false) && m.below()
 }
 
 // best returns which of the open members the pool's method prefers, of those

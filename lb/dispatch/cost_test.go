@@ -152,13 +152,16 @@ func TestPassIsBounded(t *testing.T) {
 			c.settle(0)
 		}
 		test.do(c)
-		s := c.PoolQueueAll(0)
-		done := s.Serviced.Load() + s.Moved.Load() + s.RefusedNoMember.Load()
+		ended := func() uint64 {
+			s := c.PoolQueueAll(0)
+			return s.Serviced.Load() + s.Moved.Load() + s.RefusedNoMember.Load()
+		}
+		done := ended()
 		if done == 0 || done > 2*passBudget {
 			t.Errorf("%s: %d waiters in one call", test.what, done)
 		}
 		c.settle(0)
-		if done = s.Serviced.Load() + s.Moved.Load() + s.RefusedNoMember.Load(); done != n {
+		if done = ended(); done != n {
 			t.Errorf("%s: %d of %d waiters in the end", test.what, done, n)
 		}
 	}

@@ -84,6 +84,11 @@ func (pl *pool) depthOf(d *Dispatcher, s Sticky) (depth, most *atomic.Int64) {
 	return &pl.depth, &pl.depthCap
 }
 
+// countedBy returns the member in whose queue a waiter is counted; nil: the pool's.
+func (d *Dispatcher) countedBy(e *queue.Entry) *member {
+	return d.persisted(Sticky(state(d.loops[e.Loop].table.at(e.Slot).state.Load()).member()))
+}
+
 // queueOf returns the numbers of that queue.
 func (pl *pool) queueOf(d *Dispatcher, s Sticky) *QueueStats {
 	if m := d.persisted(s); m != nil {

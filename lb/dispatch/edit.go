@@ -45,22 +45,12 @@ func (d *Dispatcher) addMember(c MemberConfig) *member {
 	pl := d.pools[c.Pool]
 	d.gen++
 	m := &member{gen: d.gen, pool: pl, node: d.nodes[c.Node], slots: limit.New(c.Limit, len(d.loops))}
-	m.index = pl.freeIndex()
+	m.index = pl.indices
+	pl.indices++
 	m.set(c)
 	m.id = MemberID(place(&d.members, m))
 	pl.members = append(pl.members, m)
 	return m
-}
-
-// freeIndex returns the lowest index that no member has.
-func (pl *pool) freeIndex() int {
-	taken := make([]bool, len(pl.members)+1)
-	for _, m := range pl.members {
-		if m.index < len(taken) {
-			taken[m.index] = true
-		}
-	}
-	return slices.Index(taken, false)
 }
 
 func (m *member) set(c MemberConfig) {
@@ -76,7 +66,7 @@ func (d *Dispatcher) AddVirtual(c VirtualConfig) VirtualID {
 	v := &virtual{slots: limit.New(c.Limit, len(d.loops)), fresh: newRings(len(d.loops))}
 	v.usable = d.usableBy(v)
 	v.id = VirtualID(place(&d.virtuals, v))
-	v.free = d.newGroup(v, groupKey{virtual: v.id})
+	v.free = newGroup(groupKey{virtual: v}, len(d.loops))
 	d.setVirtual(v, c)
 	return v.id
 }
@@ -145,7 +135,9 @@ func (d *Dispatcher) SetMemberUp(now Tick, id MemberID, up bool) {
 
 // SetVirtual changes a virtual server. If it is given another pool, its
 // waiters go there, each with its ticket.
-func (d *Dispatcher) SetVirtual(_ Tick, id VirtualID, c VirtualConfig) { d.setVirtual(d.virtuals[id], c) }
+func (d *Dispatcher) SetVirtual(_ Tick, id VirtualID, c VirtualConfig) {
+	d.setVirtual(d.virtuals[id], c)
+}
 
 // RemoveMember takes a member out. Its waiters go to the pool's queue; what is
 // connected goes on. It is forgotten when that has ended; see ForgetMember.
@@ -175,6 +167,7 @@ func (d *Dispatcher) ForgetMember(id MemberID) bool {
 	if !m.removed.Load() || m.slots.InUse() != 0 || m.depth.Load() != 0 {
 		return false
 	}
+	m.well() // it is not counted among those in back-off any more
 	m.pool.past.add(&m.stats)
 	d.members[id] = nil
 	return true

@@ -58,6 +58,8 @@ type home struct {
 	entries int      // in all groups, dead ones included
 	flagged int      // pools whose waiting is set
 	ramps   Tick     // when the next member may have one more; 0 none
+	latest  Tick     // of its passes: some loop's clock may be behind another's
+	spare   []*group // without entries, to be used again
 }
 
 // group is a queue of waiters who want the same. See package queue.
@@ -75,8 +77,8 @@ type group struct {
 }
 
 type groupKey struct {
-	virtual VirtualID
-	sticky  Sticky
+	virtual *virtual // not numbers: these are used again
+	member  *member
 	tried   uint64
 	class   uint8
 	flow    uint16 // plus one

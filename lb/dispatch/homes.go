@@ -56,17 +56,12 @@ func (pl *pool) arrange(now Tick) {
 		return cmp.Compare(b.priority, a.priority)
 	})
 	pl.levels, pl.weights = pl.levels[:0], pl.weights[:0]
-	ailing := int32(0)
 	for i, m := range pl.members {
 		pl.weights = append(pl.weights, m.ratio)
 		if pl.minActive > 0 && (i+1 == len(pl.members) || pl.members[i+1].priority != m.priority) {
 			pl.levels = append(pl.levels, i+1)
 		}
-		if m.health.Load() != 0 {
-			ailing++
-		}
 	}
-	pl.ailing.Store(ailing)
 	pl.recountUp(now)
 }
 

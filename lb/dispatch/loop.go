@@ -37,7 +37,7 @@ type Sticky uint16
 func (l *Loop) Arrive(now Tick, v VirtualID, conn uint32, a Attempt) Verdict {
 	vs := l.d.virtuals[v]
 	s := Sticky(0)
-	if vs.usesAddr {
+	if vs.usesAddr { // here, too: it is no call then
 		s = l.d.memberFor(now, vs, a.Source)
 	}
 	return l.arrive(now, vs, s, conn, a)
@@ -57,14 +57,14 @@ func (l *Loop) arrive(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Ve
 			}
 		}
 	}
-	return l.park(now, v, s, conn, a)
+	return l.park(now, v, s, conn, &a)
 }
 
 // record makes the record of a newcomer that got path. If another loop has
 // just given its source another member, the path is given back, and the
 // newcomer waits for that one.
 func (l *Loop) record(now Tick, v *virtual, s Sticky, from Source, path Path) (other Sticky) {
-	if s != 0 || v.records.Load() == nil {
+	if s != 0 || v.records.Load() == nil || from == unknown {
 		return 0
 	}
 	m := l.d.members[path.Member]
@@ -76,51 +76,61 @@ func (l *Loop) record(now Tick, v *virtual, s Sticky, from Source, path Path) (o
 }
 
 // park puts a newcomer into the queue, if there is one and it has room.
-func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Verdict {
-	pl := v.pool
-	most, why := l.room(now, v, s)
+func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a *Attempt) Verdict {
+	pl, in := v.pool, l.d.queueFor(now, v, s)
+	most, why := l.room(now, v, s, in)
 	if why == QueueOff {
-		return l.lastTry(now, v, s, a.Source)
+		return l.lastTry(now, v, s, in, a)
 	}
 	if why != NotRefused {
-		return l.turnAway(v, s, why)
+		return l.turnAway(v, in, why)
 	}
-	depth, _ := pl.depthOf(l.d, s)
+	depth, _ := pl.depthOf(l.d, in)
 	n, ok := join(depth, most)
 	if !ok {
-		return l.turnAway(v, s, Overflow)
+		return l.turnAway(v, in, Overflow)
 	}
-	w, ok := l.table.alloc(conn, v, s, a.Source)
+	w, ok := l.table.alloc(conn, v, in, a.Source)
 	if !ok {
 		depth.Add(-1)
-		return l.turnAway(v, s, Overflow)
+		return l.turnAway(v, in, Overflow)
 	}
 	v.waits.Add(1)
 	pl.home.live.Add(1)
-	v.fresh[l.index].Push(l.entry(v, s, w, &a, v.classOf(a.Source)))
+	v.fresh[l.index].Push(l.entry(v, s, w, a, v.classOf(a.Source)))
 	pl.home.kick(l, now, arrived)
 	return Verdict{Kind: Wait, Waiter: w, Position: n}
 }
 
-// room says how many may be in the queue a newcomer is for, itself included
-// (negative: any number), or why it is refused.
-func (l *Loop) room(now Tick, v *virtual, s Sticky) (most int64, why Reason) {
-	pl, m := v.pool, l.d.persisted(s)
-	if !pl.serves(m) && !pl.whenDown.Load() {
-		return 0, NoMember
+// queueFor names the member in whose queue a client is counted, plus one: the
+// one it is persisted to, unless that has a slot and it is the pool or the
+// virtual server that is full. 0 is the pool's queue.
+func (d *Dispatcher) queueFor(now Tick, v *virtual, s Sticky) Sticky {
+	m := d.persisted(s)
+	if m != nil && m.eligible(now, true) && m.below() && !(v.slots.Below() && v.pool.slots.Below()) {
+		return 0
 	}
-	if !pl.queue.Load() {
+	return s
+}
+
+// room says how many may be in the queue that a newcomer is for, itself
+// included (negative: any number), or why it is refused.
+func (l *Loop) room(now Tick, v *virtual, s, in Sticky) (most int64, why Reason) {
+	pl, m := v.pool, l.d.persisted(s)
+	switch {
+	case !pl.serves(m) && !pl.whenDown.Load():
+		return 0, NoMember
+	case m != nil && v.overrides(now, m):
+		return -1, NotRefused // the home lets it in at once
+	case !pl.queue.Load():
 		return 0, QueueOff
 	}
-	depth, atMost := pl.depthOf(l.d, s)
+	depth, atMost := pl.depthOf(l.d, in)
 	most = atMost.Load()
-	if most == 0 && !pl.reachable() {
+	if most == 0 && !pl.reachable(m) {
 		// Members without a limit: nobody waits for them, unless they can't
 		// be dialled at all.
 		most = pl.downCap.Load()
-	}
-	if m != nil && v.cfg.Override && v.slots.InUse() < v.slots.Limit() {
-		return -1, NotRefused // the home lets it in at once
 	}
 	switch {
 	case most == 0:
@@ -145,19 +155,25 @@ func (l *Loop) turnAway(v *virtual, s Sticky, why Reason) Verdict {
 }
 
 // lastTry is for pools that don't queue: a slot, or no.
-func (l *Loop) lastTry(now Tick, v *virtual, s Sticky, from Source) Verdict {
-	if !v.pool.paused.Load() {
-		if path, ok := l.takeSwept(now, v, s, 0, from); ok {
+func (l *Loop) lastTry(now Tick, v *virtual, s, in Sticky, a *Attempt) Verdict {
+	for {
+		path, ok := l.takeSwept(now, v, s, v.pool.avoid(a.Tried), a.Source)
+		if !ok {
+			return l.turnAway(v, in, QueueOff)
+		}
+		if s = l.record(now, v, s, a.Source, path); s == 0 {
 			return Verdict{Kind: Proceed, Path: path}
 		}
 	}
-	return l.turnAway(v, s, QueueOff)
 }
 
 // takeSwept takes a path for who is not going to wait. A free token may lie in
 // another loop's shard, where take does not look, and no home is going to
 // sweep for it; or time may have raised a limit.
 func (l *Loop) takeSwept(now Tick, v *virtual, s Sticky, tried uint64, from Source) (Path, bool) {
+	if v.pool.paused.Load() {
+		return Path{}, false
+	}
 	v.slots.Sweep()
 	v.pool.slots.Sweep()
 	for _, m := range v.pool.members {
@@ -245,15 +261,19 @@ func (l *Loop) Withdraw(now Tick, path Path, conn uint32, a *Attempt) Verdict {
 // doesn't queue at once, or never.
 func (l *Loop) again(now Tick, path Path, conn uint32, a *Attempt, mark uint8) Verdict {
 	v := l.d.virtuals[path.Virtual]
+	if l.d.members[path.Member].pool != v.pool {
+		a.Tried = 0 // the virtual server has got another pool meanwhile
+	}
 	if v.pool.queue.Load() {
 		return l.requeue(now, path, conn, a, mark)
 	}
 	l.Release(now, path)
-	if next, ok := l.takeSwept(now, v, 0, v.pool.avoid(a.Tried), a.Source); ok {
-		return Verdict{Kind: Proceed, Path: next}
+	if mark&waived == 0 {
+		return l.park(now, v, l.d.memberFor(now, v, a.Source), conn, a)
 	}
-	if a.Tries == 0 {
-		return l.turnAway(v, 0, NoMember)
+	if next, ok := l.takeSwept(now, v, 0, v.pool.avoid(a.Tried), a.Source); ok {
+		v.remember(now, a.Source, l.d.members[next.Member], true)
+		return Verdict{Kind: Proceed, Path: next}
 	}
 	return Verdict{Kind: Refuse, Reason: DialFailed}
 }

@@ -74,16 +74,17 @@ type pool struct {
 	up      atomic.Int32
 	downAt  atomic.Int64 // since when no member is up
 	depth   atomic.Int64 // waiters in the pool's own queue
-	ailing  atomic.Int32 // members in back-off
+	ailing  atomic.Int32 // members in back-off, removed ones too
 	_       [64]byte
 
 	// Owned by who has the baton.
-	next   chooser
-	lines  [topClass + 1]*line // by class, if fair
-	fairly []*line             // those of them that have waiters
-	codel  codel.CoDel
-	head   int64 // see publishHeads
-	queued bool  // somebody has waited for a single member
+	next    chooser
+	lines   [topClass + 1]*line // by class, if fair
+	fairly  []*line             // those of them that have waiters
+	codel   codel.CoDel
+	head    int64 // see publishHeads
+	queued  bool  // somebody has waited for a single member
+	indices int   // of members, handed out so far
 
 	meter rate.Meter // written by who has the baton
 	own   QueueStats // of those in the pool's own queue
@@ -101,7 +102,7 @@ type node struct {
 type member struct {
 	id    MemberID
 	gen   uint16 // tells it from earlier members of the same number
-	index int    // among the members of its pool; stays when others go
+	index int    // in its pool, in the order in which they were added; not used again, since waiters know by it who refused them
 	pool  *pool
 	node  *node
 	slots *limit.Counter
@@ -160,10 +161,22 @@ func (m *member) eligible(now Tick, sticky bool) bool {
 	return m.takes(sticky) && m.health.Load() <= int64(now)
 }
 
-// reachable says whether a member could be dialled now, were there a slot.
-func (pl *pool) reachable() bool {
+// below says whether the member's own limits permit one more.
+func (m *member) below() bool { return m.slots.Below() && m.node.slots.Below() }
+
+// overrides says whether a client persisted to m gets in, be m full or not.
+func (v *virtual) overrides(now Tick, m *member) bool {
+	return v.cfg.Override && m.eligible(now, true) && v.slots.Below() && !v.pool.paused.Load()
+}
+
+// reachable says whether the member a client is persisted to (nil: any) could
+// be dialled now, were there a slot.
+func (pl *pool) reachable(sticky *member) bool {
 	if pl.paused.Load() {
 		return false
+	}
+	if sticky != nil {
+		return sticky.health.Load() == 0
 	}
 	for _, m := range pl.members {
 		if m.up() && m.health.Load() == 0 {

@@ -87,15 +87,11 @@ func (d *Dispatcher) eachWaiter(id PoolID, do func(*WaiterView, *queue.Entry, *g
 }
 
 func viewOf(g *group, e *queue.Entry, position int64) *WaiterView {
+	r := g.virtual.pool.home.d.loops[e.Loop].table.at(e.Slot)
 	return &WaiterView{
-		Loop: int(e.Loop), Virtual: g.virtual.id, Pool: g.virtual.pool.id, Member: int(e.Sticky) - 1,
-		Conn: g.conn(e), Since: Tick(e.Since), Class: e.Mark & classBits, Tries: e.Tries, Position: position,
+		Loop: int(e.Loop), Virtual: g.virtual.id, Pool: g.virtual.pool.id, Member: int(state(r.state.Load()).member()) - 1,
+		Conn: r.conn, Since: Tick(e.Since), Class: e.Mark & classBits, Tries: e.Tries, Position: position,
 	}
-}
-
-// conn is what the waiter's loop calls it.
-func (g *group) conn(e *queue.Entry) uint32 {
-	return g.virtual.pool.home.d.loops[e.Loop].table.at(e.Slot).conn
 }
 
 // merge reads several queues in the order in which their waiters are served.

@@ -17,9 +17,10 @@ type pass struct {
 // pass does all there is to do, or as much as the budget allows; more says
 // that something is left.
 func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
-	p := pass{home: h, loop: l, now: now, budget: passBudget}
+	h.latest = max(h.latest, now)
+	p := pass{home: h, loop: l, now: h.latest, budget: passBudget}
 	p.drain()
-	if due := Tick(h.due.Load()); due != 0 && due <= now {
+	if due := Tick(h.due.Load()); due != 0 && due <= p.now {
 		bits |= capacity // time has changed something, whatever this pass is for
 	}
 	if h.ramping.Load() && p.rampUp() {
@@ -104,6 +105,7 @@ func (p *pass) enqueue(e queue.Entry, back bool) {
 	p.entries++
 	if !g.listed {
 		g.listed, g.blocked = true, false
+		g.age()
 		p.active = append(p.active, g)
 		if g.flow != nil {
 			g.flow.enter(g)
@@ -113,9 +115,9 @@ func (p *pass) enqueue(e queue.Entry, back bool) {
 
 func (p *pass) groupOf(e *queue.Entry) *group {
 	v := p.d.virtuals[e.Virtual]
-	key := groupKey{virtual: v.id, sticky: Sticky(e.Sticky), tried: e.Tried, class: e.Mark & classBits}
+	key := groupKey{virtual: v, member: p.d.persisted(Sticky(e.Sticky)), tried: e.Tried, class: e.Mark & classBits}
 	var f *flow
-	if v.pool.fair.on() {
+	if v.pool.fair.on() && e.Tries == 0 { // who comes back from a failed dial has had its turn
 		f = v.pool.flowOf(key.class, p.d.sourceOf(v, e))
 		key.flow = f.index + 1
 	}
@@ -124,28 +126,46 @@ func (p *pass) groupOf(e *queue.Entry) *group {
 	}
 	g := p.groups[key]
 	if g == nil {
-		g = p.d.newGroup(v, key)
+		g = p.newGroup(key)
 		g.flow = f
 		p.groups[key] = g
 	}
 	return g
 }
 
-func (d *Dispatcher) newGroup(v *virtual, key groupKey) *group {
-	g := &group{key: key, virtual: v, member: d.persisted(key.sticky), queue: queue.New(len(d.loops))}
-	if g.member != nil {
-		g.member.pool.queued = true
+// newGroup returns an empty group: one that was in use before, if there is one,
+// so that those who come and go in short queues of many kinds (a flow's, a
+// class's, a member's) cost no memory each time.
+func (p *pass) newGroup(key groupKey) *group {
+	n := len(p.spare)
+	if n == 0 {
+		return newGroup(key, len(p.d.loops))
 	}
-	g.age()
+	g := p.spare[n-1]
+	p.spare = p.spare[:n-1]
+	g.key, g.virtual, g.member = key, key.virtual, key.member
 	return g
 }
 
-// age notes how much later those of its class count as having come.
-func (g *group) age() {
-	if pl := g.virtual.pool; pl != nil {
-		g.later = pl.classAge * Tick(topClass-g.key.class)
-	}
+func newGroup(key groupKey, loops int) *group {
+	return &group{key: key, virtual: key.virtual, member: key.member, queue: queue.New(loops)}
 }
+
+// spares is how many groups a home keeps for later, 4 KiB a loop each.
+const spares = 64
+
+// retire takes an empty group out of use.
+func (p *pass) retire(g *group) {
+	delete(p.groups, g.key)
+	if len(p.spare) == spares {
+		return
+	}
+	g.virtual, g.member, g.flow, g.key = nil, nil, nil, groupKey{}
+	p.spare = append(p.spare, g)
+}
+
+// age notes how much later those of its class count as having come.
+func (g *group) age() { g.later = g.virtual.pool.classAge * Tick(topClass-g.key.class) }
 
 func (p *pass) unblock() {
 	for _, g := range p.active {
@@ -233,7 +253,7 @@ func (p *pass) dropEmpty() {
 			g.flow.exit(g)
 		}
 		if g != g.virtual.free {
-			delete(p.groups, g.key)
+			p.retire(g)
 		}
 	}
 	clear(p.active[len(kept):])
@@ -289,8 +309,9 @@ func (p *pass) publishHeads() {
 			continue
 		}
 		older(&v.head, e.Since)
-		if g.member != nil {
-			older(&g.member.head, e.Since)
+		if m := p.d.countedBy(e); m != nil {
+			older(&m.head, e.Since)
+			v.pool.queued = true
 		} else {
 			older(&v.pool.head, e.Since)
 		}

@@ -24,6 +24,9 @@ const (
 
 // memberFor names the member a client is to wait for, plus one; 0: any.
 func (d *Dispatcher) memberFor(now Tick, v *virtual, from Source) Sticky {
+	if from == unknown || !v.usesAddr {
+		return 0
+	}
 	if t := v.records.Load(); t != nil {
 		if m, ok := t.Find(int64(now), from.Hi, from.Lo); ok && v.usable(m) {
 			return Sticky(m.ID) + 1
@@ -36,10 +39,11 @@ func (d *Dispatcher) memberFor(now Tick, v *virtual, from Source) Sticky {
 	return 0
 }
 
-// hashed returns the member of the pool that a source hashes to, full or not.
+// hashed returns the member that a source hashes to, full or not, among those
+// of the priority groups that are open when nobody is full.
 func (pl *pool) hashed(from Source) (best *member) {
 	most := method.Score{}
-	for _, m := range pl.members {
+	for _, m := range pl.open((*member).up) {
 		if s := method.ScoreOf(m.key, m.ratio, from.Hi, from.Lo); m.up() && (best == nil || most.Less(s)) {
 			best, most = m, s
 		}
@@ -81,7 +85,7 @@ func (p *pass) persistedNow(g *group, e *queue.Entry) bool {
 		e.Mark |= waived // it would come back at once
 		return false
 	}
-	p.moveHead(g, s, 0)
+	p.moveHead(g, s, p.d.queueFor(p.now, g.virtual, s), 0)
 	return true
 }
 
@@ -89,16 +93,26 @@ func (p *pass) persistedNow(g *group, e *queue.Entry) bool {
 // another loop was faster and gave its source another member: then it looks
 // again.
 func (p *pass) record(g *group, e *queue.Entry, path Path) bool {
-	t := g.virtual.records.Load()
-	if t == nil || g.member != nil {
-		return true // it goes where its record says, or said when it came
-	}
-	from, m := p.d.sourceOf(g.virtual, e), p.d.members[path.Member]
-	if e.Mark&waived != 0 {
-		t.Claim(int64(p.now), from.Hi, from.Lo, m.name(), nobody)
+	if g.virtual.records.Load() == nil {
 		return true
 	}
-	return g.virtual.claim(p.now, from, m) == m.name()
+	from, m := p.d.sourceOf(g.virtual, e), p.d.members[path.Member]
+	ok := g.virtual.remember(p.now, from, m, e.Mark&waived != 0)
+	return ok || g.member != nil // it goes where its record said when it came
+}
+
+// remember makes m the member of the source, if it has none that is usable, or
+// had one it is not to stay with. False if it has another one.
+func (v *virtual) remember(now Tick, from Source, m *member, leaves bool) bool {
+	t := v.records.Load()
+	if t == nil || from == unknown {
+		return true
+	}
+	usable := v.usable
+	if leaves {
+		usable = nobody
+	}
+	return t.Claim(int64(now), from.Hi, from.Lo, m.name(), usable) == m.name()
 }
 
 // nobody may stay where the record says.

@@ -39,6 +39,7 @@ func (m *member) ramp(now Tick) (next Tick, moved bool) {
 	}
 	if next == 0 {
 		m.rampFrom.CompareAndSwap(int64(from), 0)
+		full = m.limit.Load() // SetMemberLimit leaves it to us before that, and does it itself afterwards
 	}
 	return next, m.slots.Set(full)
 }

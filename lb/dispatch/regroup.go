@@ -39,7 +39,6 @@ func (p *pass) takeOut(v *virtual) (all []queue.Entry) {
 			}
 			p.pop(g)
 		}
-		g.queue = queue.New(len(p.d.loops)) // which has not seen younger tickets
 	}
 	p.dropEmpty()
 	slices.SortStableFunc(all, func(a, b queue.Entry) int {
@@ -65,7 +64,7 @@ func (p *pass) sortIn(v *virtual, e queue.Entry) {
 		from, _ := v.left.depthOf(p.d, Sticky(was.member()))
 		from.Add(-1)
 		v.pool.depth.Add(1)
-		e.Sticky, e.Tried = 0, 0
+		e.Sticky, e.Tried, e.Mark = 0, 0, 0
 	}
 	if v.usesAddr {
 		e.Mark = e.Mark&^classBits | v.classOf(p.d.sourceOf(v, &e))

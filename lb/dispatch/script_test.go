@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,19 @@ var verbs = map[string]func(*script){
 	"set-pool":  (*script).setPool,
 	"show":      (*script).show,
 	"stats":     (*script).stats,
+
+	// While the loops stand still; see script_edit_test.go.
+	"add":      (*script).add,
+	"set":      (*script).set,
+	"remove":   (*script).remove,
+	"forget":   (*script).forgetIt,
+	"monitor":  (*script).monitor,
+	"pause":    (*script).pause,
+	"resume":   (*script).resume,
+	"flush":    (*script).flush,
+	"waiters":  (*script).waiters,
+	"usable":   (*script).usable,
+	"withdraw": (*script).withdraw,
 }
 
 func (s *script) command() string {
@@ -102,8 +116,9 @@ func (s *script) config() {
 }
 
 // arrive lets clients in: numbers or ranges; loop= and virtual= default to the
-// first, sticky= is the member they are persisted to, accepted= is when they
-// were accepted if not now.
+// first, sticky= is the member they are persisted to, from= is the address they
+// come from (# in it stands for the client's number), accepted= is when they were
+// accepted if not now.
 func (s *script) arrive() {
 	loop, v := 0, VirtualID(0)
 	s.td.MaybeScanArgs(s.t, "loop", &loop)
@@ -120,11 +135,30 @@ func (s *script) arrive() {
 	}
 	tally := s.tally()
 	for _, id := range s.ids() {
-		c := &scripted{loop: loop, virtual: v, a: Attempt{Since: since}}
+		c := &scripted{loop: loop, virtual: v, a: Attempt{Since: since, Source: s.source(id)}}
 		s.clients[id] = c
-		tally.add(id, s.took(id, c, s.Loop(loop).arriveAs(s.now, v, sticky, uint32(id), c.a)))
+		verdict := Verdict{}
+		if sticky != 0 {
+			verdict = s.Loop(loop).arriveAs(s.now, v, sticky, uint32(id), c.a)
+		} else {
+			verdict = s.Loop(loop).Arrive(s.now, v, uint32(id), c.a)
+		}
+		tally.add(id, s.took(id, c, verdict))
 	}
 	tally.print()
+}
+
+// source is the address that from= gives a client.
+func (s *script) source(id int) Source {
+	text, ok := s.arg("from")
+	if !ok {
+		return Source{}
+	}
+	a, err := netip.ParseAddr(strings.ReplaceAll(text, "#", strconv.Itoa(id)))
+	if err != nil {
+		s.td.Fatalf(s.t, "%v", err)
+	}
+	return SourceOf(a)
 }
 
 // took notes what a verdict means for the client, and tells it.
@@ -232,57 +266,6 @@ func (s *script) setPool() {
 		}
 	}
 	s.changer().SetPoolRules(s.now, PoolID(i), s.Pools[i])
-}
-
-// show prints how full everything is: in use/limit, and who waits.
-func (s *script) show() {
-	for i, name := range s.names["virtual"] {
-		s.load("virtual", name, s.Virtual(VirtualID(i)), "")
-	}
-	for i, name := range s.names["pool"] {
-		s.load("pool", name, s.Pool(PoolID(i)), "")
-	}
-	for i, name := range s.names["member"] {
-		m := s.Member(MemberID(i))
-		note := ""
-		if m.State != Enabled {
-			note += " " + stateNames[m.State]
-		}
-		if m.Probing {
-			note += " probing"
-		} else if m.BackOffUntil != 0 {
-			note += fmt.Sprint(" back-off until ", time.Duration(m.BackOffUntil-start))
-		}
-		s.load("member", name, m.Load, note)
-	}
-	for i, name := range s.names["node"] {
-		s.load("node", name, s.Node(NodeID(i)), "")
-	}
-}
-
-func (s *script) load(kind, name string, l Load, note string) {
-	lim := "-"
-	if l.Limit != 0 {
-		lim = strconv.FormatInt(l.Limit, 10)
-	}
-	fmt.Fprintf(&s.out, "%s %s: %d/%s", kind, name, l.InUse, lim)
-	if l.Waiting != 0 {
-		fmt.Fprintf(&s.out, " waiting %d", l.Waiting)
-	}
-	fmt.Fprintln(&s.out, note)
-}
-
-// stats prints what the queue of a pool has seen.
-func (s *script) stats() {
-	_, i := s.object()
-	st := s.PoolQueueAll(PoolID(i))
-	fmt.Fprintf(&s.out, "serviced %d expired %d overflowed %d abandoned %d requeued %d moved %d no member %d",
-		st.Serviced.Load(), st.Expired.Load(), st.Overflowed.Load(), st.Abandoned.Load(),
-		st.Requeued.Load(), st.Moved.Load(), st.RefusedNoMember.Load())
-	if head := st.Head.Load(); head != 0 {
-		fmt.Fprintf(&s.out, " head %s", time.Duration(Tick(head)-start))
-	}
-	s.out.WriteByte('\n')
 }
 
 // pump does what an event loop does after each call: it collects outcomes.

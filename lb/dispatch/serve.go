@@ -126,8 +126,8 @@ func (p *pass) handOver(g *group, e queue.Entry, path Path) {
 	pl := g.virtual.pool
 	pl.all.served(int64(wait))
 	pl.meter.Add(int64(p.now))
-	if g.flow != nil && e.Tries == 0 {
-		g.flow.hadTurn() // a failed dial had cost it its turn already
+	if g.flow != nil {
+		g.flow.hadTurn()
 	}
 	p.post(l, e.Slot)
 }
@@ -174,22 +174,22 @@ func (p *pass) giveBack(path Path) {
 func (p *pass) moveToPool(g *group) {
 	for e := p.trim(g); e != nil; e = p.trim(g) {
 		p.budget--
-		p.moveHead(g, 0, 0)
+		p.moveHead(g, 0, 0, 0)
 	}
 }
 
-// moveHead moves the head of g to the queue of the member that s names, or of
-// its pool, at its own ticket.
-func (p *pass) moveHead(g *group, s Sticky, mark uint8) {
+// moveHead moves the head of g to those who want the member that s names, or
+// any, at its own ticket. It is counted in the queue of in from now on.
+func (p *pass) moveHead(g *group, s, in Sticky, mark uint8) {
 	e := *g.queue.Head()
 	p.pop(g)
-	was, won := p.d.loops[e.Loop].table.move(e.Slot, e.Gen, mkState(0, uint16(s), waiting))
+	was, won := p.d.loops[e.Loop].table.move(e.Slot, e.Gen, mkState(0, uint16(in), waiting))
 	if !won {
 		return // it left
 	}
-	p.d.recount(g.virtual.pool, was, s)
-	if g.member != nil {
-		g.member.stats.Moved.Add(1)
+	p.d.recount(g.virtual.pool, was, in)
+	if m := p.d.persisted(Sticky(was.member())); m != nil {
+		m.stats.Moved.Add(1)
 		g.virtual.stats.Moved.Add(1)
 	}
 	e.Sticky = uint16(s)
@@ -225,7 +225,7 @@ func (p *pass) trim(g *group) *queue.Entry {
 				return e
 			}
 			p.budget--
-			p.moveHead(g, 0, waived)
+			p.moveHead(g, 0, 0, waived)
 			continue
 		}
 		p.budget--

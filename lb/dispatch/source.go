@@ -5,9 +5,11 @@ import (
 	"net/netip"
 )
 
-// Source is a client's address as IPv6, IPv4 mapped into it. The zero value
-// is an address that is not known.
+// Source is a client's address as IPv6, IPv4 mapped into it.
 type Source struct{ Hi, Lo uint64 }
+
+// unknown is the address of a client whose address is not known.
+var unknown Source
 
 // mapped is the upper half of Lo of an IPv4 address.
 const mapped = 0xffff << 32

@@ -2,6 +2,9 @@ package dispatch
 
 import (
 	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +15,10 @@ var (
 	stateNames  = []string{Enabled: "enabled", Disabled: "disabled", Offline: "offline"}
 	reasonNames = []string{
 		NotRefused: "not", QueueOff: "queue off", Overflow: "overflow", Expired: "expired",
-		NoMember: "no member", DialFailed: "dial failed",
+		NoMember: "no member", DialFailed: "dial failed", Early: "early", Shed: "shed", Flushed: "flushed",
+	}
+	modeNames = []string{
+		InTurn: "round-robin", ByRatio: "ratio", LeastConnections: "least-connections", BySource: "source-hash",
 	}
 )
 
@@ -20,8 +26,9 @@ var (
 //
 //	node n limit=3
 //	pool p limit=3 depth=2 queue=off queue-time=10s when-down=queue when-down-time=1s tries=1
-//	virtual v pool=p limit=3
-//	member A pool=p node=n limit=1 depth=1 state=offline
+//	     mode=ratio min-active=1 slow-ramp=10s persist-wait=1s fair=32/64 codel=on refuse-early=on class-age=1s
+//	virtual v pool=p limit=3 persist=32/64 timeout=180s override=on class=3 class-from=10.0.0.0/8:7/192.0.2.0/24:3
+//	member A pool=p node=n limit=1 depth=1 state=offline ratio=2 priority=10
 //
 // The pool of a virtual server or member defaults to the one before it, the
 // node of a member to one of its own, the depth of a queue to any number, and
@@ -90,13 +97,54 @@ type setter func(key, val string) error
 func (t *topology) virtual() setter {
 	t.Virtuals = append(t.Virtuals, VirtualConfig{Pool: PoolID(max(len(t.Pools)-1, 0))})
 	v := &t.Virtuals[len(t.Virtuals)-1]
-	return func(key, val string) error {
-		if key == "pool" {
+	return t.setVirtual(v)
+}
+
+func (t *topology) setVirtual(v *VirtualConfig) setter {
+	return func(key, val string) (err error) {
+		switch key {
+		case "pool":
 			v.Pool = PoolID(t.index("pool", val))
-			return nil
+		case "persist":
+			v.Persist, err = parsePrefix(val)
+			if v.Timeout == 0 {
+				v.Timeout = 180e9
+			}
+		case "timeout":
+			return setTime(&v.Timeout, val)
+		case "override":
+			v.Override = val == "on"
+		case "class":
+			return setUint(&v.Class, val)
+		case "class-from":
+			v.Classes, err = parseClasses(val)
+		default:
+			return setNumber(&v.Limit, val)
 		}
-		return setNumber(&v.Limit, val)
+		return err
 	}
+}
+
+// parsePrefix reads V4/V6 bits; off is none.
+func parsePrefix(val string) (p Prefix, err error) {
+	if val == "off" {
+		return p, nil
+	}
+	_, err = fmt.Sscanf(val, "%d/%d", &p.V4, &p.V6)
+	return p, err
+}
+
+var classRule = regexp.MustCompile(`([^/]+/\d+):(\d+)`)
+
+func parseClasses(val string) (rules []ClassRule, err error) {
+	for _, m := range classRule.FindAllStringSubmatch(val, -1) {
+		var rule ClassRule
+		if rule.Prefix, err = netip.ParsePrefix(m[1]); err == nil {
+			err = setUint(&rule.Class, m[2])
+		}
+		rules = append(rules, rule)
+	}
+	return rules, err
 }
 
 func (t *topology) pool() setter {
@@ -107,13 +155,33 @@ func (t *topology) pool() setter {
 
 func (t *topology) node() setter {
 	t.Nodes = append(t.Nodes, NodeConfig{})
-	n := &t.Nodes[len(t.Nodes)-1]
-	return func(_, val string) error { return setNumber(&n.Limit, val) }
+	return setNode(&t.Nodes[len(t.Nodes)-1])
+}
+
+func setNode(n *NodeConfig) setter {
+	return func(key, val string) error {
+		if key == "state" {
+			n.State = State(slices.Index(stateNames, val))
+			return nil
+		}
+		return setNumber(&n.Limit, val)
+	}
 }
 
 func (t *topology) member() setter {
-	t.Members = append(t.Members, MemberConfig{Pool: PoolID(len(t.Pools) - 1), Depth: -1})
-	m := &t.Members[len(t.Members)-1]
+	name := t.names["member"][len(t.Members)]
+	t.Members = append(t.Members, MemberConfig{Pool: PoolID(len(t.Pools) - 1), Depth: -1, Key: keyOf(name)})
+	return t.setMember(&t.Members[len(t.Members)-1])
+}
+
+// keyOf is what source-hash knows a member by.
+func keyOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+func (t *topology) setMember(m *MemberConfig) setter {
 	return func(key, val string) error {
 		switch key {
 		case "pool":
@@ -124,6 +192,10 @@ func (t *topology) member() setter {
 			return setNumber(&m.Depth, val)
 		case "state":
 			m.State = State(slices.Index(stateNames, val))
+		case "ratio":
+			return setUint(&m.Ratio, val)
+		case "priority":
+			return setUint(&m.Priority, val)
 		default:
 			return setNumber(&m.Limit, val)
 		}
@@ -131,7 +203,7 @@ func (t *topology) member() setter {
 	}
 }
 
-func setPoolRule(p *PoolConfig, key, val string) (err error) {
+func setPoolRule(p *PoolConfig, key, val string) error {
 	switch key {
 	case "limit":
 		return setNumber(&p.Limit, val)
@@ -148,12 +220,41 @@ func setPoolRule(p *PoolConfig, key, val string) (err error) {
 	case "when-down-time":
 		return setTime(&p.WhenDownTime, val)
 	case "tries":
-		n := int64(0)
-		err = setNumber(&n, val)
-		p.Tries = uint8(n)
+		return setUint(&p.Tries, val)
+	default:
+		return setPoolMethod(p, key, val)
+	}
+	return nil
+}
+
+// setPoolMethod is for the keys that say who is served by whom.
+func setPoolMethod(p *PoolConfig, key, val string) (err error) {
+	switch key {
+	case "mode":
+		p.Mode = Mode(slices.Index(modeNames, val))
+	case "min-active":
+		p.MinActive, err = strconv.Atoi(val)
+	case "slow-ramp":
+		return setTime(&p.SlowRamp, val)
+	case "persist-wait":
+		return setTime(&p.PersistWait, val)
+	case "fair":
+		p.Fair, err = parsePrefix(val)
+	case "codel":
+		p.CoDel = val == "on"
+	case "refuse-early":
+		p.RefuseEarly = val == "on"
+	case "class-age":
+		return setTime(&p.ClassAge, val)
 	default:
 		err = fmt.Errorf("no rule %q", key)
 	}
+	return err
+}
+
+func setUint[T ~uint8 | ~uint16 | ~uint32](to *T, val string) error {
+	n, err := strconv.ParseUint(val, 10, 32)
+	*to = T(n)
 	return err
 }
 

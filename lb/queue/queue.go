@@ -51,7 +51,7 @@ func (q *Queue) Len() int { return q.n }
 // Push inserts a waiter, at best at the end of its loop's lane. Who comes late
 // with an old ticket (its loop had to read a header first) goes to its place.
 func (q *Queue) Push(e Entry) {
-	if e.Since < q.last[e.Loop] {
+	if e.Since < q.last[e.Loop] && q.lanes[e.Loop].Peek() != nil {
 		q.PushBack(e)
 		return
 	}

@@ -200,3 +200,19 @@ func BenchmarkPushHeadPop(b *testing.B) {
 		q.Pop()
 	}
 }
+
+// An empty lane has no order to keep: a queue that is used again takes old
+// tickets as quickly as new ones.
+func TestEmptyLaneTakesOldTickets(t *testing.T) {
+	q := New(1)
+	q.Push(Entry{Since: 9})
+	q.Pop()
+	q.Push(Entry{Since: 5})
+	q.Push(Entry{Since: 7})
+	if n := len(q.back.items); n != 0 {
+		t.Errorf("%d of 2 entries took the way of the late ones", n)
+	}
+	if got := drain(t, q); len(got) != 2 || got[0].Since != 5 {
+		t.Errorf("drained %v", got)
+	}
+}

@@ -15,7 +15,7 @@ type Tick = int64
 // Limit returns the limit in force at now, of a member that came up at start
 // and has its whole limit after the duration: that part of the limit that has
 // passed of the duration, rounded up, and at least 1. A limit of 0 (none)
-// stays 0; without a duration the whole limit is there at once. Exact for any.
+// stays 0; without a duration the whole limit is there at once. It is exact, whatever the numbers.
 func Limit(limit int64, start, now, duration Tick) int64 {
 	t := now - start
 	if t >= duration || duration <= 0 || limit <= 1 {

@@ -27,7 +27,9 @@ type control struct {
 	log     *slog.Logger
 	monitor *monitor.Monitor
 
-	config atomic.Pointer[config.Config] // written within Isolate, under mu
+	config  atomic.Pointer[config.Config]   // written within Isolate, under mu
+	checked atomic.Pointer[map[int]checked] // by member's number
+	past    past
 
 	mu    sync.Mutex
 	cut   map[int]bool // members to be reset when they are removed
@@ -41,8 +43,15 @@ func newControl(c *config.Config, args []string, e env, p *proxy.Proxy, access *
 	}
 	k.config.Store(c)
 	k.monitor = monitor.New(k.report, log)
-	k.monitor.Set(targets(c))
+	k.watch(c)
 	return k
+}
+
+// watch has the monitors check the members of c.
+func (k *control) watch(c *config.Config) {
+	all := checkedIn(c)
+	k.checked.Store(&all)
+	k.monitor.Set(targets(c))
 }
 
 // Config is what is in force.
@@ -92,12 +101,12 @@ func (k *control) apply(old, next *config.Config) error {
 			k.setNames(next)
 		}
 		k.disp.Changed(e.now)
-		k.proxy.Forget() // last: a number is free for the next change, not for this one
+		k.past.forget(k.proxy.Forget) // last: a number is free for the next change, not for this one
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	k.monitor.Set(targets(next))
+	k.watch(next)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"penstock/lb/control/admin"
 	"penstock/lb/control/config"
 	"penstock/stack/kernel"
 	"penstock/stack/proxy"
@@ -13,7 +14,7 @@ import (
 
 const (
 	// ownDescriptors is what the process has beside its connections: standard
-	// streams, the log, the admin socket and a few of its clients.
+	// streams, the log, the admin socket.
 	ownDescriptors = 16
 	// loopDescriptors is what a loop has beside its listeners.
 	loopDescriptors = 4
@@ -35,7 +36,7 @@ func shareDescriptors(p *proxy.Config, c *config.Config, log *slog.Logger) error
 	limit := int(min(rl.Cur, 1<<30))
 	loops := p.Dispatch.Loops
 	p.MaxPipes = min(mostPipes, limit/32/loops)
-	room := limit - ownDescriptors - min(mostChecks, limit/32) - loops*(loopDescriptors+len(p.Virtuals)+2*p.MaxPipes)
+	room := limit - ownDescriptors - min(mostChecks, limit/32) - min(admin.MostClients, limit/32) - loops*(loopDescriptors+len(p.Virtuals)+2*p.MaxPipes)
 	if room < leastRoom {
 		return fmt.Errorf("RLIMIT_NOFILE is %d: too few descriptors for %d loops and %d virtual servers",
 			limit, loops, len(p.Virtuals))

@@ -134,6 +134,7 @@ func (e *edit) removeAll() {
 		p := &e.old.Pools[i]
 		for j := range p.Members {
 			if id := p.Members[j].ID; !members[id] {
+				e.past.leave(id, p.ID, e.old.Nodes[p.Members[j].Node].ID)
 				e.removeMember(id)
 			}
 		}

@@ -30,18 +30,29 @@ func targets(c *config.Config) (all []monitor.Target) {
 	return all
 }
 
-// MonitorState is what a member's monitor found out; see metrics.Process.
-func (k *control) MonitorState(member int) (kind string, up bool, reason string, since time.Time) {
-	c := k.config.Load()
+// checked is a member that has a monitor.
+type checked struct{ kind, key string }
+
+// checkedIn returns those of c, by their numbers.
+func checkedIn(c *config.Config) map[int]checked {
+	all := map[int]checked{}
 	for i := range c.Pools {
 		p := &c.Pools[i]
 		for j := range p.Members {
-			if p.Members[j].ID != member || p.Monitor == config.MonitorNone {
-				continue
+			if p.Monitor != config.MonitorNone {
+				all[p.Members[j].ID] = checked{p.Monitor.String(), memberKey(p, p.Members[j].Address)}
 			}
-			up, reason, since, _ = k.monitor.State(memberKey(p, p.Members[j].Address))
-			return p.Monitor.String(), up, reason, since
 		}
 	}
-	return "none", true, "", time.Time{}
+	return all
+}
+
+// MonitorState is what a member's monitor found out; see metrics.Process.
+func (k *control) MonitorState(member int) (kind string, up bool, reason string, since time.Time) {
+	of, ok := (*k.checked.Load())[member]
+	if !ok {
+		return "none", true, "", time.Time{}
+	}
+	up, reason, since, _ = k.monitor.State(of.key)
+	return of.kind, up, reason, since
 }

@@ -137,7 +137,7 @@ func (c *changer) once() {
 		})
 	case 10:
 		c.change(func(*dispatch.Dispatcher, dispatch.Tick) {
-			c.Forget()
+			c.Forget(nil)
 			v := c.Proxy.virtuals[0]
 			v.IdleTimeout = time.Duration(20+c.rnd.IntN(80)) * time.Millisecond
 			c.SetVirtual(0, v)

@@ -153,13 +153,21 @@ func (w *worker) unlisten() {
 
 // Forget tells the dispatcher of the objects that were removed there and that
 // no session names any more. Their numbers may be used again, and count from
-// zero. It returns how many are left for another time.
-func (p *Proxy) Forget() (left int) {
+// zero; gone (may be nil) is told what a member had counted. It returns how
+// many are left for another time.
+func (p *Proxy) Forget(gone func(member int, t Totals)) (left int) {
 	p.closed = slices.DeleteFunc(p.closed, p.forgetVirtual)
 	left = len(p.closed)
 	for id := range p.members {
-		if p.knowsMember(id) && p.dispatch.Member(dispatch.MemberID(id)).Removed && !p.forgetMember(id) {
+		if !p.knowsMember(id) || !p.dispatch.Member(dispatch.MemberID(id)).Removed {
+			continue
+		}
+		t := p.MemberTotals(id)
+		switch {
+		case !p.forgetMember(id):
 			left++
+		case gone != nil:
+			gone(id, t)
 		}
 	}
 	return left

@@ -53,7 +53,7 @@ func (r *rig) removeMember(id int) (dials uint64) {
 func (r *rig) forgotten() {
 	r.t.Helper()
 	until(r.t, func() (all bool) {
-		r.change(func(*dispatch.Dispatcher, dispatch.Tick) { all = r.Forget() == 0 })
+		r.change(func(*dispatch.Dispatcher, dispatch.Tick) { all = r.Forget(nil) == 0 })
 		return all
 	}, "all that was removed is forgotten")
 }
@@ -134,7 +134,7 @@ func TestC61MemberComesAndGoes(t *testing.T) {
 			if n := r.MemberTotals(id).Connections; n != dials {
 				t.Errorf("dialled %d times, %d when it was removed", n, dials)
 			}
-			r.Forget()
+			r.Forget(nil)
 		})
 	}
 	close(stop)
@@ -213,7 +213,7 @@ func TestVirtualComesAndGoes(t *testing.T) {
 		r.removeVirtual(id)
 		wantRefused(t, at)
 		r.change(func(*dispatch.Dispatcher, dispatch.Tick) {
-			if n := r.Forget(); n != 1 {
+			if n := r.Forget(nil); n != 1 {
 				t.Errorf("%d are named still, want 1", n)
 			}
 		})

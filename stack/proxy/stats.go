@@ -85,6 +85,14 @@ type Totals struct {
 	Open        int64 // clients, or sessions on the member, now
 }
 
+// Plus is the sum of both.
+func (t Totals) Plus(o Totals) Totals {
+	return Totals{
+		t.Connections + o.Connections, t.Refused + o.Refused, t.BadHeaders + o.BadHeaders,
+		t.BytesUp + o.BytesUp, t.BytesDown + o.BytesDown, t.Open + o.Open,
+	}
+}
+
 // VirtualTotals sums up what virtual server v has seen; nothing if there is no
 // such.
 func (p *Proxy) VirtualTotals(v int) (t Totals) {

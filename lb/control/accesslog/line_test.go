@@ -76,7 +76,7 @@ func TestLine(t *testing.T) {
 
 // All words that proxy says today have an index of their own.
 func TestWordsKnown(t *testing.T) {
-	for _, w := range []string{"-", "served", "expired", "abandoned", "refused"} {
+	for _, w := range []string{"-", "served", "expired", "abandoned", "refused", "failed", "cut", "early", "shed", "flushed"} {
 		if index(lefts, w) == 0 {
 			t.Errorf("left %q is unknown", w)
 		}

@@ -28,7 +28,7 @@ type record struct {
 
 // The words of proxy.Ended. The first of each stands for any other.
 var (
-	lefts   = []string{"unknown", "-", "served", "expired", "abandoned", "refused"}
+	lefts   = []string{"unknown", "-", "served", "expired", "abandoned", "refused", "failed", "cut", "early", "shed", "flushed"}
 	closers = []string{"unknown", "client", "server", "proxy"}
 )
 

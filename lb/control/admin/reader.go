@@ -3,7 +3,6 @@ package admin
 import (
 	"penstock/lb/control/config"
 	"penstock/lb/dispatch"
-	"penstock/stack/proxy"
 )
 
 // reader reads objects for one request, under one configuration.
@@ -38,12 +37,12 @@ func (r *reader) pool(i int) pool {
 		Connq: r.queue(load.Waiting, own), outcomes: outcomesOf(all), Waits: waitsOf(all),
 		Members: make([]member, 0, len(p.Members)),
 	}
-	var total proxy.Totals
+	total := r.view.PoolPast(p.ID)
 	waiting := load.Waiting
 	for j := range p.Members {
 		m := r.member(i, j)
 		waiting += m.Connq.Depth
-		addTotals(&total, r.view.MemberTotals(p.Members[j].ID))
+		total = total.Plus(r.view.MemberTotals(p.Members[j].ID))
 		o.Members = append(o.Members, m)
 	}
 	o.ConnqAll = r.queue(waiting, all)
@@ -93,21 +92,15 @@ func (r *reader) monitor(member int) (m monitor) {
 func (r *reader) node(i int) node {
 	n := &r.c.Nodes[i]
 	o := node{Address: n.Address.String(), Settings: n.Settings(), State: n.State.String(), Members: []string{}}
-	var total proxy.Totals
+	total := r.view.NodePast(n.ID)
 	for p := range r.c.Pools {
 		for _, m := range r.c.Pools[p].Members {
 			if m.Node == i {
-				addTotals(&total, r.view.MemberTotals(m.ID))
+				total = total.Plus(r.view.MemberTotals(m.ID))
 				o.Members = append(o.Members, r.c.Pools[p].Name+"/"+m.Address.String())
 			}
 		}
 	}
 	o.Connections, o.Bytes = connectionsOf(r.view.Node(dispatch.NodeID(n.ID)), total), trafficOf(total)
 	return o
-}
-
-func addTotals(t *proxy.Totals, o proxy.Totals) {
-	t.Connections += o.Connections
-	t.BytesUp += o.BytesUp
-	t.BytesDown += o.BytesDown
 }

@@ -23,4 +23,7 @@ func (wired) MonitorState(int) (kind string, up bool, reason string, since time.
 	return "none", true, "", since
 }
 
+func (wired) PoolPast(int) (t proxy.Totals) { return t }
+func (wired) NodePast(int) (t proxy.Totals) { return t }
+
 var _ View = wired{}

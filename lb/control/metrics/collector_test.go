@@ -69,7 +69,7 @@ func TestStory(t *testing.T) {
 		penstock_virtual_persistence_bytes{virtual="mail"} 0
 		penstock_pool_connections{pool="app"} 0
 		penstock_pool_connection_limit{pool="app"} +Inf
-		penstock_pool_dials_total{pool="app"} 3
+		penstock_pool_dials_total{pool="app"} 103
 		penstock_pool_bytes_total{direction="up",pool="app"} 21
 		penstock_pool_bytes_total{direction="down",pool="mx"} 45
 		penstock_pool_members{pool="mx",state="up"} 1
@@ -90,7 +90,7 @@ func TestStory(t *testing.T) {
 		penstock_member_state{member="10.0.0.3:25",pool="mx",state="enabled"} 0
 		penstock_node_connection_limit{node="10.0.0.1"} 7
 		penstock_node_state{node="10.0.0.1",state="enabled"} 1
-		penstock_node_dials_total{node="10.0.0.1"} 4
+		penstock_node_dials_total{node="10.0.0.1"} 1004
 		penstock_node_bytes_total{direction="up",node="10.0.0.1"} 22
 		penstock_descriptors 12
 		penstock_descriptors_limit 1000

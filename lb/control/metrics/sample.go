@@ -75,6 +75,7 @@ func read(v View) *samples {
 		n := &c.Nodes[i]
 		s.nodes = append(s.nodes, nodeSample{
 			address: n.Address.String(), state: dispatch.State(n.State), Load: v.Node(dispatch.NodeID(n.ID)),
+			Totals: v.NodePast(n.ID),
 		})
 	}
 	for i := range c.Pools {
@@ -97,7 +98,7 @@ func (s *samples) readPool(c *config.Config, i int) {
 	id := dispatch.PoolID(c.Pools[i].ID)
 	p := poolSample{
 		name: c.Pools[i].Name, Load: s.view.Pool(id), depth: c.Depth(i),
-		paused: s.view.Paused(id), rate: s.view.PoolRate(s.now, id), members: len(c.Pools[i].Members),
+		Totals: s.view.PoolPast(c.Pools[i].ID), paused: s.view.Paused(id), rate: s.view.PoolRate(s.now, id), members: len(c.Pools[i].Members),
 	}
 	p.own = queue{p.Waiting, s.view.PoolQueue(id), s.now}
 	p.all = queue{p.Waiting, s.view.PoolQueueAll(id), s.now}
@@ -107,8 +108,9 @@ func (s *samples) readPool(c *config.Config, i int) {
 		if m.up() {
 			p.up++
 		}
-		add(&p.Totals, m.Totals)
-		add(&s.nodes[c.Pools[i].Members[j].Node].Totals, m.Totals)
+		p.Totals = p.Plus(m.Totals)
+		node := &s.nodes[c.Pools[i].Members[j].Node]
+		node.Totals = node.Plus(m.Totals)
 		s.members = append(s.members, m)
 	}
 	s.pools = append(s.pools, p)
@@ -124,12 +126,6 @@ func (s *samples) readMember(pool string, m *config.Member) memberSample {
 	kind, _, _, _ := s.view.MonitorState(m.ID)
 	o.monitored = kind != "none" && kind != ""
 	return o
-}
-
-func add(t *proxy.Totals, o proxy.Totals) {
-	t.Connections += o.Connections
-	t.BytesUp += o.BytesUp
-	t.BytesDown += o.BytesDown
 }
 
 // limitOf is +Inf for no limit.

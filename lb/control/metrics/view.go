@@ -25,6 +25,10 @@ type Process interface {
 	// MonitorState is what a member's monitor found out, and since when it
 	// says so. Kind is "none" for a member without one.
 	MonitorState(member int) (kind string, up bool, reason string, since time.Time)
+	// PoolPast and NodePast are what members counted that were removed, so
+	// that totals don't go down.
+	PoolPast(pool int) proxy.Totals
+	NodePast(node int) proxy.Totals
 }
 
 // Dispatcher is the part of *dispatch.Dispatcher that is shown.

@@ -112,6 +112,12 @@ func (s *Stage) MemberTotals(m int) proxy.Totals {
 	return proxy.Totals{Connections: 1 + n, BytesUp: 10 + n, BytesDown: 20 + n}
 }
 
+// PoolPast is made up: a hundred connections of members that were removed.
+func (s *Stage) PoolPast(int) proxy.Totals { return proxy.Totals{Connections: 100} }
+
+// NodePast is made up: a thousand.
+func (s *Stage) NodePast(int) proxy.Totals { return proxy.Totals{Connections: 1000} }
+
 // MonitorState is what Monitor said last.
 func (s *Stage) MonitorState(member int) (kind string, up bool, reason string, since time.Time) {
 	s.mu.Lock()

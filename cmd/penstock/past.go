@@ -1,0 +1,69 @@
+package main
+
+import (
+	"maps"
+	"sync"
+
+	"penstock/stack/proxy"
+)
+
+// past keeps what removed members have counted for their pools and nodes,
+// whose totals must not go down.
+type past struct {
+	mu      sync.Mutex
+	leaving map[int]leaver // removed, but their connections go on; by number
+	pools   map[int]proxy.Totals
+	nodes   map[int]proxy.Totals
+}
+
+type leaver struct{ pool, node int }
+
+// leave notes that a member was removed.
+func (p *past) leave(id, pool, node int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.leaving == nil {
+		p.leaving, p.pools, p.nodes = map[int]leaver{}, map[int]proxy.Totals{}, map[int]proxy.Totals{}
+	}
+	p.leaving[id] = leaver{pool, node}
+}
+
+// forget has members forgotten, and keeps what they have counted.
+func (p *past) forget(do func(gone func(id int, t proxy.Totals)) int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do(func(id int, t proxy.Totals) {
+		of, ok := p.leaving[id]
+		if !ok {
+			return
+		}
+		delete(p.leaving, id)
+		p.pools[of.pool] = p.pools[of.pool].Plus(t)
+		p.nodes[of.node] = p.nodes[of.node].Plus(t)
+	})
+}
+
+// sum adds up what the members that were removed have counted for an object.
+func (p *past) sum(of map[int]proxy.Totals, id int, is func(leaver) int, totals func(int) proxy.Totals) proxy.Totals {
+	t := of[id]
+	for member, l := range maps.All(p.leaving) {
+		if is(l) == id {
+			t = t.Plus(totals(member))
+		}
+	}
+	return t
+}
+
+// PoolPast is what a pool's removed members have counted.
+func (k *control) PoolPast(pool int) proxy.Totals {
+	k.past.mu.Lock()
+	defer k.past.mu.Unlock()
+	return k.past.sum(k.past.pools, pool, func(l leaver) int { return l.pool }, k.proxy.MemberTotals)
+}
+
+// NodePast is what a node's removed members have counted.
+func (k *control) NodePast(node int) proxy.Totals {
+	k.past.mu.Lock()
+	defer k.past.mu.Unlock()
+	return k.past.sum(k.past.nodes, node, func(l leaver) int { return l.node }, k.proxy.MemberTotals)
+}

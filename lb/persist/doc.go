@@ -15,13 +15,15 @@
 //
 // What it costs: 16 bytes a slot, at most 7 slots of 8 in use, and while
 // records come or stay less than 64 bytes for each, all generations counted.
-// The slots have no pointers, for the collector there is nothing to read. No
-// call allocates more than one segment (16 KiB) and a list of them.
+// The slots have no pointers, for the collector there is nothing to read. A
+// table grows by segments of 16 KiB, so no call allocates more than a few of
+// them at once.
 //
 // What it does not promise: two prefixes whose 64-bit hashes are the same
-// share a record, and so a member. That hurts nobody, is rarer than one pair
-// in ten million for a million sources, and can't be brought about from outside, since the
-// hash is seeded. And a table at its most (see mostRecords) forgets the
-// records that were not used for longest before their time. Memory is let go
-// by those who use the table: a table that nobody uses keeps what it has.
+// share a record, and so a member. That hurts nobody, happens with a chance of
+// one in ten million among a million IPv6 sources (and never between IPv4
+// addresses), and can't be brought about from outside, since the hash is
+// seeded. A table at its most (see mostRecords) forgets the records that were
+// not used for longest before their time. And memory is let go by those who use
+// the table: a table that nobody uses keeps what it has.
 package persist

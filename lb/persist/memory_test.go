@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// history brings sources to a table and counts by itself how many records
+// crowd brings sources to a table and counts by itself how many records
 // must be live. Source n is address n; they come in the order of numbers, and
 // source n goes to member n modulo 65536.
-type history struct {
+type crowd struct {
 	*Table
 	now   Tick
 	next  uint32  // the first source that hasn't come
@@ -20,30 +20,30 @@ type history struct {
 // table is segments of 16 KiB, mostly empty.
 const enough = 20_000
 
-func (h *history) come() {
-	h.claim4(h.now, h.next, uint16(h.next))
-	h.next++
+func (c *crowd) come() {
+	c.claim4(c.now, c.next, uint16(c.next))
+	c.next++
 }
 
-func (h *history) look(live uint32) {
+func (c *crowd) look(live uint32) {
 	if live >= enough {
-		h.worst = max(h.worst, float64(h.Bytes())/float64(live))
+		c.worst = max(c.worst, float64(c.Bytes())/float64(live))
 	}
 }
 
 // check sees if the bound was kept and the last sources are there.
-func (h *history) check(t *testing.T, live uint32) {
+func (c *crowd) check(t *testing.T, live uint32) {
 	t.Helper()
-	if h.worst > 64 || h.worst == 0 {
-		t.Errorf("up to %.1f bytes a record", h.worst)
+	if c.worst > 64 || c.worst == 0 {
+		t.Errorf("up to %.1f bytes a record", c.worst)
 	}
-	if n := h.Len(h.now); float64(n) < 0.93*float64(live) || float64(n) > 1.07*float64(live) {
+	if n := c.Len(c.now); float64(n) < 0.93*float64(live) || float64(n) > 1.07*float64(live) {
 		t.Errorf("%d records, should be about %d", n, live)
 	}
 	t.Logf("%d records: up to %.1f bytes each, at the end %.1f, in %d generations",
-		live, h.worst, float64(h.Bytes())/float64(live), 1+len(h.list.Load().older))
-	for i := h.next - live; i < h.next; i++ {
-		if id, ok := h.find4(h.now, i); !ok || id != uint16(i) {
+		live, c.worst, float64(c.Bytes())/float64(live), 1+len(c.list.Load().older))
+	for i := c.next - live; i < c.next; i++ {
+		if id, ok := c.find4(c.now, i); !ok || id != uint16(i) {
 			t.Fatalf("source %d: member %d, %v", i, id, ok)
 		}
 	}
@@ -59,14 +59,14 @@ func serial(t *testing.T) {
 
 func TestMemoryOfAMillion(t *testing.T) {
 	serial(t)
-	h := &history{Table: New(1, 32, 128, 180*second)}
-	for h.next < 1_000_000 {
-		h.come()
-		if h.next%1000 == 0 {
-			h.look(h.next)
+	c := &crowd{Table: New(1, 32, 128, 180*second)}
+	for c.next < 1_000_000 {
+		c.come()
+		if c.next%1000 == 0 {
+			c.look(c.next)
 		}
 	}
-	h.check(t, h.next)
+	c.check(t, c.next)
 }
 
 // Sources come and stay: while they come all of them are used, in turn, twice
@@ -76,18 +76,18 @@ func TestMemoryWithSourcesThatStay(t *testing.T) {
 	const most, timeout = 200_000, 20
 	for _, perSecond := range []uint32{most / 3, most / 20, most / 90} {
 		t.Run(fmt.Sprint(perSecond), func(t *testing.T) {
-			h := &history{Table: New(1, 32, 128, timeout*second)}
+			c := &crowd{Table: New(1, 32, 128, timeout*second)}
 			turn, due := uint32(0), 0.0
-			for h.next < most {
-				h.now += second / Tick(perSecond)
-				h.come()
-				for due += 2 * float64(h.next) / float64(timeout*perSecond); due > 1; due-- {
-					turn = (turn + 1) % h.next
-					h.claim4(h.now, turn, 0)
+			for c.next < most {
+				c.now += second / Tick(perSecond)
+				c.come()
+				for due += 2 * float64(c.next) / float64(timeout*perSecond); due > 1; due-- {
+					turn = (turn + 1) % c.next
+					c.claim4(c.now, turn, 0)
 				}
-				h.look(h.next)
+				c.look(c.next)
 			}
-			h.check(t, most)
+			c.check(t, most)
 		})
 	}
 }
@@ -98,25 +98,25 @@ func TestMemoryWithSourcesThatLeave(t *testing.T) {
 	serial(t)
 	const perSecond, timeout = 2000, 60
 	for _, unsteady := range []bool{false, true} {
-		h := &history{Table: New(1, 32, 128, timeout*second)}
+		c := &crowd{Table: New(1, 32, 128, timeout*second)}
 		rnd := rand.New(rand.NewPCG(1, 1))
 		var came []uint32 // by second: the first source of it
 		live := uint32(0)
 		for s := range 6 * timeout {
-			came = append(came, h.next)
+			came = append(came, c.next)
 			n := uint32(perSecond)
 			if unsteady {
 				n = perSecond/2 + rnd.Uint32N(perSecond)
 			}
 			for range n {
-				h.now += second / Tick(n)
-				h.come()
+				c.now += second / Tick(n)
+				c.come()
 			}
-			h.now = Tick(s+1) * second
-			live = h.next - came[max(0, s-timeout+1)]
-			h.look(live)
+			c.now = Tick(s+1) * second
+			live = c.next - came[max(0, s-timeout+1)]
+			c.look(live)
 		}
-		h.check(t, live)
+		c.check(t, live)
 	}
 }
 
@@ -124,18 +124,18 @@ func TestMemoryWithSourcesThatLeave(t *testing.T) {
 // are in use stay.
 func TestMost(t *testing.T) {
 	serial(t)
-	h := &history{Table: New(1, 32, 128, 180*second)}
-	h.most = 20_000
-	for h.next < 400_000 {
-		h.come()
-		if h.next%1000 == 0 {
+	c := &crowd{Table: New(1, 32, 128, 180*second)}
+	c.most = 20_000
+	for c.next < 400_000 {
+		c.come()
+		if c.next%1000 == 0 {
 			for i := range uint32(100) {
-				if id := h.claim4(h.now, i, 7); id != uint16(i) {
+				if id := c.claim4(c.now, i, 7); id != uint16(i) {
 					t.Fatalf("source %d lost its record", i)
 				}
 			}
 		}
-		if n := h.Bytes(); n > 3*20_000*20 {
+		if n := c.Bytes(); n > 3*20_000*20 {
 			t.Fatalf("%d bytes", n)
 		}
 	}
@@ -144,15 +144,15 @@ func TestMost(t *testing.T) {
 // After a lull the table gives up what it held.
 func TestMemoryAfterALull(t *testing.T) {
 	serial(t)
-	h := &history{Table: New(1, 32, 128, 10*second)}
-	for h.next < 200_000 {
-		h.come()
+	c := &crowd{Table: New(1, 32, 128, 10*second)}
+	for c.next < 200_000 {
+		c.come()
 	}
 	for range 3 {
-		h.now += 20 * second
-		h.come()
+		c.now += 20 * second
+		c.come()
 	}
-	if n := h.Bytes(); n > 100_000 {
+	if n := c.Bytes(); n > 100_000 {
 		t.Errorf("%d bytes for one record", n)
 	}
 }

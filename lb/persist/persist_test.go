@@ -155,65 +155,97 @@ func (w *twin) get(now Tick, key string) (record, bool) {
 	return r, ok && now/unit-r.used <= w.timeout
 }
 
-func (w *twin) put(now Tick, key string, m Member) Member {
-	w.records[key] = record{m, now / unit}
-	return m
+func (w *twin) put(now Tick, key string, m Member) { w.records[key] = record{m, now / unit} }
+
+// pair is a Table and its twin, with which the same is done.
+type pair struct {
+	*Table
+	*twin
+	now Tick
 }
 
-// check does the same with both, at random, while time passes and generations
-// come and go.
+// check does things at random, while time passes and generations come and go.
 func check(t *rapid.T) {
 	timeout := rapid.Int64Range(1, 40).Draw(t, "timeout")
-	tab := New(rapid.Uint64().Draw(t, "seed"), 24, 64, timeout*unit)
-	w := &twin{records: map[string]record{}, timeout: timeout}
-	now := rapid.Int64Range(0, 1<<40).Draw(t, "start")
-	member := rapid.Custom(func(t *rapid.T) Member {
-		return Member{rapid.Uint16Range(0, 3).Draw(t, "id"), rapid.Uint16Range(0, 1).Draw(t, "gen")}
-	})
+	p := &pair{
+		Table: New(rapid.Uint64().Draw(t, "seed"), 24, 64, timeout*unit),
+		twin:  &twin{records: map[string]record{}, timeout: timeout},
+		now:   rapid.Int64Range(0, 1<<40).Draw(t, "start"),
+	}
 	for range rapid.IntRange(1, 200).Draw(t, "steps") {
-		key, hi, lo := source(t)
-		m := member.Draw(t, "member")
-		r, live := w.get(now, key)
 		switch rapid.SampledFrom([]string{"find", "claim", "move", "pass", "front", "drain"}).Draw(t, "step") {
 		case "find":
-			got, ok := tab.Find(now, hi, lo)
-			if ok != live || ok && got != r.Member {
-				t.Fatalf("find %s: %v %v, want %v %v", key, got, ok, r.Member, live)
-			}
-			if live {
-				w.put(now, key, r.Member)
-			}
+			p.find(t)
 		case "claim":
-			bad := member.Draw(t, "bad")
-			want := m
-			if live && r.Member != bad {
-				want = r.Member
-			}
-			if got := tab.Claim(now, hi, lo, m, func(m Member) bool { return m != bad }); got != want {
-				t.Fatalf("claim %s: %v, want %v", key, got, want)
-			}
-			w.put(now, key, want)
+			p.claim(t)
 		case "move":
-			to := member.Draw(t, "to")
-			want := live && (r.Member == m || r.Member == to)
-			if got := tab.Move(now, hi, lo, m, to); got != want {
-				t.Fatalf("move %s: %v, want %v", key, got, want)
-			}
-			if want {
-				w.put(now, key, to)
-			}
+			p.move(t)
 		case "pass":
-			now += rapid.Int64Range(0, timeout*unit*3/2).Draw(t, "time")
+			p.now += rapid.Int64Range(0, timeout*unit*3/2).Draw(t, "time")
 		case "front":
-			if l := tab.list.Load(); len(l.older) < 4 { // more would be so large that Len takes samples
-				tab.putInFront(l, stampOf(now))
+			if l := p.list.Load(); len(l.older) < 4 { // more would be so large that Len takes samples
+				p.putInFront(l, stampOf(p.now))
 			}
 		case "drain":
 			for range rapid.IntRange(1, 200).Draw(t, "drains") {
-				tab.drain(stampOf(now))
+				p.drain(stampOf(p.now))
 			}
 		}
-		compareLen(t, tab, w, now)
+		p.compareLen(t)
+	}
+}
+
+var members = rapid.Custom(func(t *rapid.T) Member {
+	return Member{rapid.Uint16Range(0, 3).Draw(t, "id"), rapid.Uint16Range(0, 1).Draw(t, "gen")}
+})
+
+func (p *pair) find(t *rapid.T) {
+	key, hi, lo := source(t)
+	r, live := p.get(p.now, key)
+	got, ok := p.Find(p.now, hi, lo)
+	if ok != live || ok && got != r.Member {
+		t.Fatalf("find %s: %v %v, want %v %v", key, got, ok, r.Member, live)
+	}
+	if live {
+		p.put(p.now, key, r.Member)
+	}
+}
+
+func (p *pair) claim(t *rapid.T) {
+	key, hi, lo := source(t)
+	want, bad := members.Draw(t, "member"), members.Draw(t, "bad")
+	had := want
+	if r, live := p.get(p.now, key); live && r.Member != bad {
+		had = r.Member
+	}
+	if got := p.Claim(p.now, hi, lo, want, func(m Member) bool { return m != bad }); got != had {
+		t.Fatalf("claim %s: %v, want %v", key, got, had)
+	}
+	p.put(p.now, key, had)
+}
+
+func (p *pair) move(t *rapid.T) {
+	key, hi, lo := source(t)
+	from, to := members.Draw(t, "from"), members.Draw(t, "to")
+	r, live := p.get(p.now, key)
+	want := live && (r.Member == from || r.Member == to)
+	if got := p.Move(p.now, hi, lo, from, to); got != want {
+		t.Fatalf("move %s: %v, want %v", key, got, want)
+	}
+	if want {
+		p.put(p.now, key, to)
+	}
+}
+
+func (p *pair) compareLen(t *rapid.T) {
+	n := 0
+	for key := range p.records {
+		if _, live := p.get(p.now, key); live {
+			n++
+		}
+	}
+	if got := p.Len(p.now); got != n {
+		t.Fatalf("%d records, want %d", got, n)
 	}
 }
 
@@ -224,18 +256,6 @@ func source(t *rapid.T) (key string, hi, lo uint64) {
 		return fmt.Sprint("v4 ", n), 0, 0xffff<<32 | n<<8 | host
 	}
 	return fmt.Sprint("v6 ", n), n << 8, host << 40
-}
-
-func compareLen(t *rapid.T, tab *Table, w *twin, now Tick) {
-	n := 0
-	for key := range w.records {
-		if _, live := w.get(now, key); live {
-			n++
-		}
-	}
-	if got := tab.Len(now); got != n {
-		t.Fatalf("%d records, want %d", got, n)
-	}
 }
 
 func TestTwin(t *testing.T) { rapid.Check(t, check) }

@@ -190,35 +190,39 @@ func (t *Table) do(a asked) answered {
 	}
 }
 
-// Whatever several loops do with a few sources while generations change, it is
-// as if they had done it one after the other.
-func TestHistoriesAreInOrder(t *testing.T) {
+// history has loops do things at random with a few sources while generations
+// change, and returns what they saw.
+func history(round uint64) (all []porcupine.Operation) {
 	const loops, calls, sources = 4, 60, 3
+	tab := New(round, 32, 128, 180*second)
+	var clock atomic.Int64
+	var wg sync.WaitGroup
+	var logs [loops][]porcupine.Operation
+	for loop := range loops {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(round, uint64(loop)))
+			for range calls {
+				a := asked{kind(rnd.IntN(3)), rnd.Uint32N(sources), uint16(rnd.IntN(4)), uint16(rnd.IntN(4)), false}
+				called := clock.Add(1)
+				out := tab.do(a)
+				logs[loop] = append(logs[loop], porcupine.Operation{
+					ClientId: loop, Input: a, Call: called, Output: out, Return: clock.Add(1)})
+				tab.stir(rnd)
+			}
+		})
+	}
+	wg.Wait()
+	for _, log := range logs {
+		all = append(all, log...)
+	}
+	return all
+}
+
+// Whatever several loops do, it is as if they had done it one after the other.
+func TestHistoriesAreInOrder(t *testing.T) {
 	model := register.ToModel()
-	for round := range 400 / slower {
-		tab := New(uint64(round), 32, 128, 180*second)
-		var clock atomic.Int64
-		var wg sync.WaitGroup
-		var logs [loops][]porcupine.Operation
-		for loop := range loops {
-			wg.Go(func() {
-				rnd := rand.New(rand.NewPCG(uint64(round), uint64(loop)))
-				for range calls {
-					a := asked{kind(rnd.IntN(3)), rnd.Uint32N(sources), uint16(rnd.IntN(4)), uint16(rnd.IntN(4)), false}
-					called := clock.Add(1)
-					out := tab.do(a)
-					tab.stir(rnd)
-					logs[loop] = append(logs[loop], porcupine.Operation{
-						ClientId: loop, Input: a, Call: called, Output: out, Return: clock.Add(1)})
-				}
-			})
-		}
-		wg.Wait()
-		var all []porcupine.Operation
-		for _, log := range logs {
-			all = append(all, log...)
-		}
-		if !porcupine.CheckOperations(model, all) {
+	for round := range uint64(400 / slower) {
+		if !porcupine.CheckOperations(model, history(round)) {
 			t.Fatalf("round %d: not in any order", round)
 		}
 	}

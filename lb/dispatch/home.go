@@ -43,7 +43,8 @@ type home struct {
 	due   atomic.Int64 // when time alone changes something; 0 never
 	_     [48]byte
 
-	ramping atomic.Bool // one of its members ramps up slowly
+	ramping  atomic.Bool   // one of its members ramps up slowly
+	comeback atomic.Uint32 // how many have come back from a dial; counted before their slots are
 
 	// Constant until the topology changes.
 	pools    []*pool
@@ -57,6 +58,7 @@ type home struct {
 	active  []*group // those with entries
 	entries int      // in all groups, dead ones included
 	flagged int      // pools whose waiting is set
+	served  uint64   // waiters that got a slot
 	ramps   Tick     // when the next member may have one more; 0 none
 	latest  Tick     // of its passes: some loop's clock may be behind another's
 	spare   []*group // without entries, to be used again
@@ -74,6 +76,7 @@ type group struct {
 	// blocked: its head got no path, and no capacity latch came since. The
 	// flag was up and the shards swept, so capacity can't come without one.
 	blocked bool
+	again   uint64 // home.served, plus one, when overtakes unblocked it last
 }
 
 type groupKey struct {

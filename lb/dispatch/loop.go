@@ -294,6 +294,7 @@ func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt, mark uint8)
 	v.pool.own.Requeued.Add(1)
 	v.stats.Requeued.Add(1)
 	h.returned[l.index].Push(l.entry(v, 0, w, a, v.classOf(a.Source)|mark))
+	h.comeback.Add(1) // before the slot goes back: see overtakes
 	l.Release(now, path)
 	h.kick(l, now, arrived|capacity)
 	return Verdict{Kind: Wait, Waiter: w, Position: n}

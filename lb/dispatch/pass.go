@@ -11,7 +11,9 @@ type pass struct {
 	loop   *Loop
 	now    Tick
 	budget int
-	moved  bool // a waiter went to another queue
+	moved  bool   // a waiter went to another queue
+	forced bool   // a counter was made strict by one who may override
+	came   uint32 // home.comeback when the rings were drained last
 }
 
 // pass does all there is to do, or as much as the budget allows; more says
@@ -35,6 +37,10 @@ func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
 	p.trimAll()
 	for {
 		p.serve()
+		if p.forced { // it may have found a token after all that came meanwhile
+			p.forced = false
+			p.sweepAll()
+		}
 		if p.raiseFlags() {
 			p.sweepAll() // after the flags: see the package comment
 			p.unblock()
@@ -54,6 +60,7 @@ func (h *home) pass(l *Loop, now Tick, bits uint32) (more bool) {
 // into a ring that had been passed by: so it looks again, until a whole round
 // finds nothing. Waiters of one queue are then never served out of order.
 func (p *pass) drain() (any bool) {
+	p.came = p.comeback.Load() // before it looks: who counts has pushed
 	for p.drainRound() {
 		any = true
 	}

@@ -90,6 +90,10 @@ func (p *pass) grant(g *group) {
 		g.blocked = true
 		return
 	}
+	if p.overtakes(g, &e, path) {
+		p.giveBack(path)
+		return
+	}
 	pl := g.virtual.pool
 	if pl.shedding && e.Tries == 0 && pl.codel.Drop(int64(p.now), int64(p.now)-e.Since, pl.meter.Rate(int64(p.now))) {
 		p.giveBack(path)
@@ -102,6 +106,36 @@ func (p *pass) grant(g *group) {
 		return // another loop gave its sender a member meanwhile
 	}
 	p.handOver(g, e, path)
+}
+
+// overtakes says whether somebody older wants the path that g's head has just
+// taken: one who found nothing a moment ago, before this slot was given back,
+// or who has just come back from a failed dial and gave it back itself. Then
+// that one is asked first. It is asked once for each slot that is given out.
+func (p *pass) overtakes(g *group, e *queue.Entry, path Path) bool {
+	if p.comeback.Load() != p.came && p.drain() {
+		return true
+	}
+	m := p.d.members[path.Member]
+	for _, o := range p.active {
+		if !o.blocked || o.again == p.served+1 || o.flow != g.flow || !o.wants(m) {
+			continue
+		}
+		if h := o.queue.Head(); h != nil && before(o, h, g, e) {
+			o.blocked, o.again = false, p.served+1
+			return true
+		}
+	}
+	return false
+}
+
+// wants says whether the head of g may be given m.
+func (g *group) wants(m *member) bool {
+	if g.member != nil {
+		return g.member == m
+	}
+	pl := g.virtual.pool
+	return pl == m.pool && pl.avoid(g.key.tried)&m.bit() == 0
 }
 
 // handOver makes the path the waiter's.
@@ -121,6 +155,7 @@ func (p *pass) handOver(g *group, e queue.Entry, path Path) {
 		return
 	}
 	wait := p.now - Tick(e.Since)
+	p.served++
 	p.d.uncount(g.virtual, was).served(wait)
 	g.virtual.stats.served(wait)
 	pl := g.virtual.pool
@@ -152,6 +187,7 @@ func (p *pass) takePath(g *group, e *queue.Entry) (Path, bool) {
 	w := wish{member: g.member, tried: v.pool.avoid(e.Tried), source: p.d.sourceOf(v, e)}
 	path, ok := t.path(v, &w, &v.pool.next)
 	if !ok && g.member != nil && v.cfg.Override {
+		p.forced = true
 		return t.force(v, g.member, p.announceDebt)
 	}
 	return path, ok

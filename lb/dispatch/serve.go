@@ -95,7 +95,7 @@ func (p *pass) grant(g *group) {
 		return
 	}
 	pl := g.virtual.pool
-	if pl.shedding && e.Tries == 0 && pl.codel.Drop(int64(p.now), int64(p.now)-e.Since, pl.meter.Rate(int64(p.now))) {
+	if pl.shedding && e.Tries == 0 && pl.depth.Load() > 1 && pl.codel.Drop(int64(p.now), int64(p.now)-e.Since, pl.meter.Rate(int64(p.now))) {
 		p.giveBack(path)
 		p.pop(g)
 		p.refuse(g, e, shed)

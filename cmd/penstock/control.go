@@ -188,6 +188,9 @@ func (k *control) operate(pool string, do func(dispatch.Tick, dispatch.PoolID)) 
 func (k *control) Waiters(f admin.Filter, skip, most int) (page []admin.Waiter, total int, err error) {
 	err = k.proxy.Isolate(func(now int64) {
 		keep := k.passes(f, dispatch.Tick(now))
+		if f == (admin.Filter{Pool: f.Pool}) {
+			keep = nil // all of them: a look at the first ones will do
+		}
 		c := k.config.Load()
 		for i := range c.Pools {
 			if f.Pool != "" && f.Pool != c.Pools[i].Name {

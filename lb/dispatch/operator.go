@@ -34,35 +34,51 @@ type WaiterView struct {
 	Position int64 // in the pool, all queues together; 1 is next
 }
 
-// Waiters returns up to most of a pool's waiters that keep wants, in the order
-// in which they are served if all can be, without the first skip of them; and
-// how many keep wants altogether. (In a fair pool the order is that of arrival.)
+// Waiters returns up to most of a pool's waiters that keep wants (nil: all), in
+// the order in which they are served if all can be, without the first skip of
+// them; and how many keep wants altogether. (In a fair pool the order is that
+// of arrival.) Without keep it looks at no more than it returns or skips.
 func (d *Dispatcher) Waiters(id PoolID, skip, most int, keep func(*WaiterView) bool) (page []WaiterView, total int) {
-	d.eachWaiter(id, func(w *WaiterView, _ *queue.Entry, _ *group) {
-		if !keep(w) {
-			return
+	seen := 0
+	d.eachWaiter(id, func(w *WaiterView, _ *queue.Entry, _ *group) bool {
+		if keep != nil && !keep(w) {
+			return true
 		}
-		if total++; total > skip && len(page) < most {
+		if seen++; seen > skip && len(page) < most {
 			page = append(page, *w)
 		}
+		return keep != nil || len(page) < most
 	})
-	return page, total
+	if keep == nil {
+		return page, d.pools[id].waits()
+	}
+	return page, seen
+}
+
+// waits counts those who wait in the pool's queue and its members'.
+func (pl *pool) waits() (n int) {
+	for _, v := range pl.virtuals {
+		n += int(v.waits.Load())
+	}
+	return n
 }
 
 // Flush refuses those waiters of a pool that drop wants, and returns how many.
 func (d *Dispatcher) Flush(now Tick, id PoolID, drop func(*WaiterView) bool) (n int) {
 	p := pass{home: d.pools[id].home, loop: d.loops[0], now: now}
-	d.eachWaiter(id, func(w *WaiterView, e *queue.Entry, g *group) {
+	d.eachWaiter(id, func(w *WaiterView, e *queue.Entry, g *group) bool {
 		if drop(w) {
 			p.refuse(g, *e, flushed)
 			n++
 		}
+		return true
 	})
 	return n
 }
 
-// eachWaiter calls do for each waiter of a pool, oldest first.
-func (d *Dispatcher) eachWaiter(id PoolID, do func(*WaiterView, *queue.Entry, *group)) {
+// eachWaiter calls do for each waiter of a pool, oldest first, until it says
+// false.
+func (d *Dispatcher) eachWaiter(id PoolID, do func(*WaiterView, *queue.Entry, *group) bool) {
 	pl := d.pools[id]
 	d.drainHome(pl.home, 0)
 	p := pass{home: pl.home}
@@ -73,10 +89,14 @@ func (d *Dispatcher) eachWaiter(id PoolID, do func(*WaiterView, *queue.Entry, *g
 		}
 	}
 	heap.Init(&m)
+	var view WaiterView
 	for position := int64(0); len(m) > 0; {
 		if e := m[0].head; p.alive(e) {
 			position++
-			do(viewOf(m[0].group, e, position), e, m[0].group)
+			view = viewOf(m[0].group, e, position)
+			if !do(&view, e, m[0].group) {
+				return
+			}
 		}
 		if m[0].head = m[0].cursor.Next(); m[0].head == nil {
 			heap.Pop(&m)
@@ -86,9 +106,9 @@ func (d *Dispatcher) eachWaiter(id PoolID, do func(*WaiterView, *queue.Entry, *g
 	}
 }
 
-func viewOf(g *group, e *queue.Entry, position int64) *WaiterView {
+func viewOf(g *group, e *queue.Entry, position int64) WaiterView {
 	r := g.virtual.pool.home.d.loops[e.Loop].table.at(e.Slot)
-	return &WaiterView{
+	return WaiterView{
 		Loop: int(e.Loop), Virtual: g.virtual.id, Pool: g.virtual.pool.id, Member: int(state(r.state.Load()).member()) - 1,
 		Conn: r.conn, Since: Tick(e.Since), Class: e.Mark & classBits, Tries: e.Tries, Position: position,
 	}

@@ -61,7 +61,7 @@ class Chart {
       const word = m === 0 ? "now" : m === 5 ? "−5 min" : "−" + m;
       all.push(draw("text", { x: x(at - m * 60000), y: high - 3, "text-anchor": m === 0 ? "end" : m === 5 ? "start" : "middle" }, word));
     }
-    if (this.limit !== null && this.limit <= top) {
+    if (this.limit && this.limit <= top) {
       all.push(draw("line", { class: "limit", x1: edge.left, x2: wide - edge.right, y1: y(this.limit), y2: y(this.limit) }));
     }
     for (const run of this.series.runs()) all.push(...this.run(run, (t) => Math.max(x(t), edge.left), y));

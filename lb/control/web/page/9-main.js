@@ -78,6 +78,7 @@ function askForToken() {
     say(byId("login-why"), "The proxy does not take this token. It is what the file of -admin-token-file holds.");
   }
   mood("waiting", "A token is needed");
+  say(byId("age"), "");
   byId("main").hidden = byId("forget").hidden = true;
   byId("login").hidden = false;
   byId("token").focus();

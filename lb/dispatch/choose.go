@@ -8,6 +8,22 @@ type chooser struct {
 	ratio method.Ratio
 }
 
+// took tells that the member which any has found got the connection. If the
+// connection did not take it after all, nobody's turn is over.
+func (c *chooser) took(pl *pool, w *wish, now Tick) {
+	if w.member != nil {
+		return
+	}
+	switch pl.mode {
+	case InTurn:
+		c.turn.Chose(w.at)
+		return
+	case ByRatio:
+		c.ratio.Chose(w.at)
+	}
+	pl.members[w.at].given.Store(int64(now))
+}
+
 // any takes a slot of the member that the pool's method prefers among those
 // that have one.
 func (t *taking) any(pl *pool, w *wish, next *chooser) (*member, bool) {
@@ -24,16 +40,12 @@ func (t *taking) any(pl *pool, w *wish, next *chooser) (*member, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	m := open[i]
-	probe, ok := t.one(m, false)
+	probe, ok := t.one(open[i], false)
 	if !ok {
 		return nil, false
 	}
-	m.given.Store(int64(t.now))
-	if pl.mode == ByRatio {
-		next.ratio.Chose(i)
-	}
-	return m, probe
+	w.at = i
+	return open[i], probe
 }
 
 // inTurn asks one after the other, beginning behind the one that was last.
@@ -48,7 +60,7 @@ func (t *taking) inTurn(open []*member, w *wish, turn *method.RoundRobin) (*memb
 			continue
 		}
 		if probe, ok := t.one(m, false); ok {
-			turn.Chose(i)
+			w.at = i
 			return m, probe
 		}
 	}

@@ -49,11 +49,11 @@ func (d *Dispatcher) drainHome(h *home, now Tick) {
 // arrange puts the members in the order in which they are chosen.
 func (pl *pool) arrange(now Tick) {
 	pl.members = slices.DeleteFunc(pl.members, func(m *member) bool { return m.removed.Load() })
-	slices.SortStableFunc(pl.members, func(a, b *member) int {
-		if pl.minActive == 0 {
-			return cmp.Compare(a.index, b.index)
+	slices.SortFunc(pl.members, func(a, b *member) int {
+		if pl.minActive > 0 && a.priority != b.priority {
+			return cmp.Compare(b.priority, a.priority)
 		}
-		return cmp.Compare(b.priority, a.priority)
+		return cmp.Compare(a.index, b.index)
 	})
 	pl.levels, pl.weights = pl.levels[:0], pl.weights[:0]
 	for i, m := range pl.members {

@@ -199,7 +199,11 @@ func (l *Loop) take(now Tick, v *virtual, s Sticky, tried uint64, from Source) (
 	h := v.pool.home
 	t := taking{loop: l.index, now: now, lease: h.flags.Load() == 0}
 	w := wish{member: l.d.persisted(s), tried: tried, source: from}
-	path, ok := t.path(v, &w, &l.next[v.pool.id])
+	next := &l.next[v.pool.id]
+	path, ok := t.path(v, &w, next)
+	if ok {
+		next.took(v.pool, &w, now)
+	}
 	if t.left || t.gave { // a token was put somewhere: look for who wants it
 		l.look(now, h, t.left || t.sharded)
 	}

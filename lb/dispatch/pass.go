@@ -14,6 +14,7 @@ type pass struct {
 	moved  bool   // a waiter went to another queue
 	forced bool   // a counter was made strict by one who may override
 	came   uint32 // home.comeback when the rings were drained last
+	wish   wish   // of the head that was asked last
 }
 
 // pass does all there is to do, or as much as the budget allows; more says

@@ -154,6 +154,7 @@ func (p *pass) handOver(g *group, e queue.Entry, path Path) {
 		p.giveBack(path)
 		return
 	}
+	g.virtual.pool.next.took(g.virtual.pool, &p.wish, p.now)
 	wait := p.now - Tick(e.Since)
 	p.served++
 	p.d.uncount(g.virtual, was).served(wait)
@@ -184,8 +185,9 @@ func (p *pass) post(l *Loop, slot uint32) {
 func (p *pass) takePath(g *group, e *queue.Entry) (Path, bool) {
 	v := g.virtual
 	t := taking{now: p.now, words: true}
-	w := wish{member: g.member, tried: v.pool.avoid(e.Tried), source: p.d.sourceOf(v, e)}
-	path, ok := t.path(v, &w, &v.pool.next)
+	w := &p.wish
+	*w = wish{member: g.member, tried: v.pool.avoid(e.Tried), source: p.d.sourceOf(v, e)}
+	path, ok := t.path(v, w, &v.pool.next)
 	if !ok && g.member != nil && v.cfg.Override {
 		p.forced = true
 		return t.force(v, g.member, p.announceDebt)
@@ -254,7 +256,7 @@ func (p *pass) trim(g *group) *queue.Entry {
 			if at != 0 && at <= p.now {
 				p.budget--
 				p.refuse(g, *e, to)
-				p.pop(g)
+				p.drop(g)
 				continue
 			}
 			if at = g.staysUntil(e); at == 0 || at > p.now {
@@ -265,9 +267,18 @@ func (p *pass) trim(g *group) *queue.Entry {
 			continue
 		}
 		p.budget--
-		p.pop(g)
+		p.drop(g)
 	}
 	return nil
+}
+
+// drop takes the head off that is not served. Who comes after it may have a
+// record by now, of a member that takes those persisted to it only.
+func (p *pass) drop(g *group) {
+	p.pop(g)
+	if g.member == nil && g.virtual.records.Load() != nil {
+		g.blocked = false
+	}
 }
 
 func (p *pass) refuse(g *group, e queue.Entry, to phase) {

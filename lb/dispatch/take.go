@@ -7,6 +7,7 @@ type wish struct {
 	member *member // the one it is persisted to; nil: any
 	tried  uint64  // not these: they refused it
 	source Source
+	at     int // which of the pool's members it got; for chooser.took
 }
 
 // taking is one try to take a whole path, and what it left lying about on its

@@ -168,7 +168,7 @@ func (d *Dispatcher) Member(id MemberID) (v MemberView) {
 		Removed: m.removed.Load(), DialFailures: m.refused.Load(),
 	}
 	v.Limit = m.limit.Load()
-	if m.rampFrom.Load() != 0 {
+	if m.rampFrom.Load() != 0 && !v.Removed {
 		v.Ramp = m.slots.InForce()
 	}
 	if h := m.health.Load(); h == probing {

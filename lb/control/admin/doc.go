@@ -8,6 +8,7 @@
 //
 // What there is:
 //
+//	GET    /                              a page for people (package web)
 //	GET    /healthz                       200 "ok", or 503 "draining"
 //	GET    /metrics                       package metrics
 //	GET    /v1/virtuals                   all of them
@@ -51,7 +52,8 @@
 // A Unix socket has mode 0600: its owner and root. TCP without a token is for
 // loopback addresses only, which means everybody on this host. With a token
 // all who come over TCP have to show it (Authorization: Bearer), and any
-// address may be listened on; it is compared in constant time.
+// address may be listened on; it is compared in constant time. The page alone
+// is for everybody: nothing is in it, and its script asks for the token.
 //
 // Browsers are kept out: without a token a request must name the server by its
 // address or localhost, so that no foreign name can be made to point here; what

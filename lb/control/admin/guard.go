@@ -14,16 +14,28 @@ func guard(h http.Handler, tcp bool, t *token) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
 		switch {
-		case tcp && t != nil && !t.allows(r):
-			stranger(w)
 		case tcp && t == nil && !local(r.Host):
 			fail(w, http.StatusMisdirectedRequest, "ask for it by its IP address, or as localhost")
+		case page(r):
+			if tcp && t != nil {
+				w.Header().Set("Connection", "close") // as for a stranger: it may be one
+			}
+			h.ServeHTTP(w, r)
+		case tcp && t != nil && !t.allows(r):
+			stranger(w)
 		case foreign(cross, r):
 			fail(w, http.StatusForbidden, "requests from other sites are refused")
 		default:
 			h.ServeHTTP(w, r)
 		}
 	})
+}
+
+// page says whether somebody wants the page and nothing else. It holds no
+// number and no name, asks for the token itself, and may be linked to from
+// elsewhere; no other site can look into it, or show it as a part of its own.
+func page(r *http.Request) bool {
+	return r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
 // stranger tells nothing, and takes up no connection for longer than that.

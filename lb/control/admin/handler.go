@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"penstock/lb/control/metrics"
+	"penstock/lb/control/web"
 )
 
 // api answers questions about a View, and changes through a Control.
@@ -42,6 +43,7 @@ func Handler(v View, c Control) http.Handler {
 
 func (a api) paths() map[string]methods {
 	return map[string]methods{
+		"/{$}":                         {"GET": web.Handler().ServeHTTP},
 		"/metrics":                     {"GET": metrics.Handler(a.view).ServeHTTP},
 		"/healthz":                     {"GET": a.health},
 		"/v1/virtuals":                 {"GET": a.virtuals},

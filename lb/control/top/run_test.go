@@ -103,7 +103,7 @@ func TestPaper(t *testing.T) {
 	}
 	p.down.Store(true)
 	for f := range frames {
-		if strings.Contains(f, "NO ANSWER for 0s: no answer at") && strings.Contains(f, "127.0.0.1:19201") {
+		if strings.Contains(f, "s: no answer at") && strings.Contains(f, "127.0.0.1:19201") {
 			break
 		}
 	}

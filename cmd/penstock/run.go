@@ -11,10 +11,12 @@ import (
 
 	"penstock/lb/control/config"
 	"penstock/lb/control/ctl"
+	"penstock/lb/control/top"
 )
 
 // env is what the program takes from its process, so that a test can run it.
 type env struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	config         config.Env
 	signals        <-chan os.Signal
@@ -24,7 +26,7 @@ func process() env {
 	// Notified at once, so that a signal that comes early is not lost.
 	c := make(chan os.Signal, 16)
 	signal.Notify(c, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	return env{os.Stdout, os.Stderr, config.OS(), c}
+	return env{os.Stdin, os.Stdout, os.Stderr, config.OS(), c}
 }
 
 // Exit codes.
@@ -47,6 +49,8 @@ func run(args []string, e env) int {
 		return ctl.Run(args, e.stdout, e.stderr, e.config)
 	case "check":
 		return withConfig(args, e, check)
+	case "top":
+		return top.Run(args, e.stdin, e.stdout, e.stderr, e.config)
 	case "version":
 		fmt.Fprintln(e.stdout, version())
 		return exitOK
@@ -54,7 +58,7 @@ func run(args []string, e env) int {
 		config.Usage(e.stdout)
 		return exitOK
 	default:
-		fmt.Fprintf(e.stderr, "penstock: no command %q; allowed are run, check, ctl, version, help\n", command)
+		fmt.Fprintf(e.stderr, "penstock: no command %q; allowed are run, check, ctl, top, version, help\n", command)
 		return exitUsage
 	}
 }

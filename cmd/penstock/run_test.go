@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 		{"help flag", []string{"-h"}, 0, "-member", ""},
 		{"version", []string{"version"}, 0, "penstock ", ""},
 		{"check", append([]string{"check"}, member...), 0, "10.0.0.1:80", ""},
-		{"unknown command", []string{"serve"}, 2, "", `no command "serve"; allowed are run, check, ctl, version, help`},
+		{"unknown command", []string{"serve"}, 2, "", `no command "serve"; allowed are run, check, ctl, top, version, help`},
 		{"unknown key", []string{"check", "-listen", ":1", "-member", "10.0.0.1:80,colour=red"}, 2, "", "colour"},
 		{"front of later work", append([]string{"check", "-virtual", "web,listen=:1,pool=default,front=tap"}, member...), 2, "", "front=tap"},
 		{"nothing to do", []string{"run"}, 2, "", "-listen"},

@@ -14,6 +14,7 @@ slots free.
   penstock [run] FLAGS     start it
   penstock check FLAGS     validate the flags, show the effective configuration
   penstock ctl COMMAND     look at one that runs, and change it
+  penstock top             watch one that runs, in the terminal
   penstock version         show the version
 
 Examples

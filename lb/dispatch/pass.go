@@ -275,7 +275,18 @@ func (p *pass) finish() {
 		p.compact()
 	}
 	p.lowerFlags() // trimming may have emptied a queue; who parks meanwhile kicks
+	p.restMeters()
 	p.publish()
+}
+
+// restMeters stops the clocks of rates while nobody can be served: how long that
+// lasts says nothing of how fast the queue moves otherwise.
+func (p *pass) restMeters() {
+	for _, pl := range p.pools {
+		if pl.paused.Load() || pl.up.Load() == 0 {
+			pl.meter.Idle(int64(p.now))
+		}
+	}
 }
 
 // compact drops the entries of waiters who left, wherever they stand. It

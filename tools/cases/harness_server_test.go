@@ -19,15 +19,14 @@ type server struct {
 
 	now, most, total atomic.Int64
 
-	// Called for each visit when it is counted, and when no more; nil: nothing.
-	enters, leaves func(*visit)
-
 	marks chan bool // see marked
 
-	mu     sync.Mutex
-	open   map[*visit]bool
-	came   chan *visit     // in the order of accept; see next
-	closed bool
+	mu sync.Mutex
+	// Called for each visit when it is counted, and when no more; see watch.
+	enters, leaves func(*visit)
+	open           map[*visit]bool
+	came           chan *visit // in the order of accept; see next
+	closed         bool
 }
 
 // visit is one connection to a server.
@@ -92,9 +91,7 @@ func (s *server) accept() {
 		}
 		v := &visit{TCPConn: c, at: time.Now(), server: s}
 		s.count()
-		if s.enters != nil {
-			s.enters(v)
-		}
+		s.watcher(true)(v)
 		switch {
 		case !s.enter(v):
 			v.end()
@@ -104,6 +101,26 @@ func (s *server) accept() {
 			go s.serve(v)
 		}
 	}
+}
+
+// watch has functions called for each visit, when it is counted and when no
+// more.
+func (s *server) watch(enters, leaves func(*visit)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enters, s.leaves = enters, leaves
+}
+
+func (s *server) watcher(enters bool) (f func(*visit)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f = s.leaves; enters {
+		f = s.enters
+	}
+	if f == nil {
+		return func(*visit) {}
+	}
+	return f
 }
 
 func (s *server) count() {
@@ -185,9 +202,7 @@ func (v *visit) leave(close func()) {
 		delete(v.server.open, v)
 		v.server.mu.Unlock()
 		v.server.now.Add(-1)
-		if v.server.leaves != nil {
-			v.server.leaves(v)
-		}
+		v.server.watcher(false)(v)
 		close()
 	})
 }

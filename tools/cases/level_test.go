@@ -65,6 +65,39 @@ func TestNodeLimitOverPools(t *testing.T) {
 	in[1].end()
 }
 
+// The same under load: the node never has three, and both pools get on.
+func TestNodeLimitUnderLoad(t *testing.T) {
+	t.Parallel()
+	var node gauge
+	node.limit = 2
+	a, b := listen(t, "A", lasting(time.Millisecond)), listen(t, "B", lasting(time.Millisecond))
+	for _, s := range []*server{a, b} {
+		s.watch(func(*visit) { node.enter() }, func(*visit) { node.leave() })
+	}
+	p := setup{
+		members: []string{a.limit(2)},
+		flags: []string{
+			"-node", "127.0.0.1,connection-limit=2",
+			"-virtual", "w,listen=127.0.0.1:0,pool=q", "-pool", "q,queue-depth-cap=none", "-member", b.addr + ",pool=q",
+		},
+	}.start(t)
+	other := &proxy{t: t, addr: fields(p.awaitLine("virtual=w"))["address"]}
+	each := count(50, 1000)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { p.loop(each) })
+		all.Go(func() { other.loop(each) })
+	}
+	all.Wait()
+	if node.worst > 0 {
+		t.Errorf("%d above the node's limit", node.worst)
+	}
+	if a.total.Load() != b.total.Load() {
+		t.Errorf("%d on A, %d on B", a.total.Load(), b.total.Load())
+	}
+	await(t, patience, "nobody is there", func() bool { return p.inUse() == 0 })
+}
+
 // Without a queue, who finds no slot is refused at once, and who finds one is
 // served, though another loop had it last.
 func TestQueueOff(t *testing.T) {

@@ -45,7 +45,7 @@ func TestC72WaitsByOutcome(t *testing.T) {
 	all.Wait()
 	holder.end()
 	for outcome, sum := range map[string]time.Duration{
-		"served": measured.served, "expired": measured.expired, "abandoned": measured.abandoned,
+		"served": measured.served, "refused": measured.expired, "abandoned": measured.abandoned,
 	} {
 		labels := `{outcome="` + outcome + `",pool="p"}`
 		if n := p.metric("penstock_pool_wait_seconds_count" + labels); n != each {

@@ -99,10 +99,13 @@ func TestReloadAddsAndRemoves(t *testing.T) {
 	waits := w.connect()
 	await(t, patience, "it waits", func() bool { return p.metric(`penstock_pool_connq_depth{pool="q"}`) == 1 })
 	p.reload(f, s)
-	if conn, err := connect(w.addr); err == nil {
-		conn.Close()
-		t.Error("a virtual server that is gone still listens")
-	}
+	await(t, atOnce, "it listens no more", func() bool {
+		conn, err := connect(w.addr)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
 	v.greet()
 	c.served(patience)
 	c.say("still there\n")

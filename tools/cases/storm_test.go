@@ -65,7 +65,7 @@ type stormy struct {
 	keys    string
 }
 
-func (m *stormy) enters(v *visit) {
+func (m *stormy) enter(v *visit) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.absent {
@@ -75,7 +75,7 @@ func (m *stormy) enters(v *visit) {
 	m.gauge.enter()
 }
 
-func (m *stormy) leaves(v *visit) {
+func (m *stormy) leave(v *visit) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of[v].leave()
@@ -110,8 +110,10 @@ func newStorm(t *testing.T) *storm {
 			v.end()
 		})
 		m.gauge.limit = 3
-		m.server.enters = func(v *visit) { s.pool.enter(); s.virtual.enter(); m.enters(v) }
-		m.server.leaves = func(v *visit) { s.pool.leave(); s.virtual.leave(); m.leaves(v) }
+		m.watch(
+			func(v *visit) { s.pool.enter(); s.virtual.enter(); m.enter(v) },
+			func(v *visit) { s.pool.leave(); s.virtual.leave(); m.leave(v) },
+		)
 		s.members = append(s.members, m)
 	}
 	s.beside = listen(t, "W", hold)

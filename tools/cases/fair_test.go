@@ -22,7 +22,7 @@ func jain(shares []int) float64 {
 // One sender of 99 % of the arrivals can't starve the others: as long as all
 // have work, all prefixes are served alike.
 func TestFairToPrefixes(t *testing.T) {
-	others, each := count(40, 100), count(2, 3)
+	others, each := count(30, 60), count(5, 3) // a process has descriptors for so many
 	flood := 99 * others * each // the sender's part of all that come
 	a := listen(t, "A", nil)
 	p := setup{
@@ -44,7 +44,10 @@ func TestFairToPrefixes(t *testing.T) {
 	for range (others + 1) * each {
 		v.reset()
 		v = a.next(patience)
-		text, _ := v.line()
+		text, err := v.line()
+		if err != nil {
+			t.Errorf("%q %v", text, err)
+		}
 		if i, ok := strings.CutPrefix(text, "other "); ok {
 			n, _ := strconv.Atoi(i)
 			shares[n]++
@@ -131,17 +134,19 @@ type overload struct {
 // run returns when all have ended. Those who come before warm don't count.
 func (o *overload) run(p *proxy, a *server, rate int, warm, span, limit time.Duration) {
 	start := time.Now()
+	o.from = start.Add(warm)
+	since := start
 	o.there.watch(a)
 	for i := 0; time.Since(start) < span; i++ {
 		if time.Since(start) < warm {
-			o.came, o.used, o.from = -int(a.total.Load()), -o.there.add(0), time.Now()
+			o.came, o.used, since = -int(a.total.Load()), -o.there.add(0), time.Now()
 		}
 		time.Sleep(time.Until(start.Add(time.Duration(i) * time.Second / time.Duration(rate))))
 		o.all.Go(func() { o.one(p, limit) })
 	}
 	o.came += int(a.total.Load())
 	o.used += o.there.add(0)
-	o.span = time.Since(o.from)
+	o.span = time.Since(since)
 	o.all.Wait()
 }
 
@@ -192,6 +197,9 @@ func TestRefuseEarlyUnderOverload(t *testing.T) {
 	t.Logf("%.2f %% of the capacity used, %.1f/s; waits p50 %v, longest %v; refused %d: p50 %v, p99 %v; late %d",
 		100*used, float64(o.came)/o.span.Seconds(), o.waits.at(0.5), o.waits.at(1),
 		len(o.refused), o.refused.at(0.5), o.refused.at(0.99), o.late)
+	if raced { // its speed is not what is asked for
+		return
+	}
 	// A few seconds can lie in a stall of the machine.
 	if least := float64(count(95, 98)); 100*used < least {
 		t.Errorf("%.2f %% of the capacity used; want %v", 100*used, least)

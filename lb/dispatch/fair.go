@@ -128,6 +128,23 @@ func (f *flow) exit(g *group) {
 // hadTurn notes that a waiter of the flow was served.
 func (f *flow) hadTurn() { f.line.next = slices.Index(f.line.turn, f) + 1 }
 
+// passedOver has the flows asked again whose turn was before f's, but that
+// found nothing. True if there is one that may want m.
+func (p *pass) passedOver(f *flow, m *member) (found bool) {
+	ln := f.line
+	n := len(ln.turn)
+	for i := range n {
+		o := ln.turn[(ln.next+i)%n]
+		if o == f {
+			break
+		}
+		for _, g := range o.groups {
+			found = p.askAgain(g, m) || found
+		}
+	}
+	return found
+}
+
 // headOf returns the queue whose head is next in the line: of the first flow in
 // turn that has one which is not blocked, the oldest.
 func (p *pass) headOf(ln *line) *group {

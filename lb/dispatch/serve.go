@@ -117,16 +117,26 @@ func (p *pass) overtakes(g *group, e *queue.Entry, path Path) bool {
 		return true
 	}
 	m := p.d.members[path.Member]
+	found := g.flow != nil && p.passedOver(g.flow, m)
 	for _, o := range p.active {
-		if !o.blocked || o.again == p.served+1 || o.flow != g.flow || !o.wants(m) {
+		if !o.blocked || o.flow != g.flow {
 			continue
 		}
 		if h := o.queue.Head(); h != nil && before(o, h, g, e) {
-			o.blocked, o.again = false, p.served+1
-			return true
+			found = p.askAgain(o, m) || found
 		}
 	}
-	return false
+	return found
+}
+
+// askAgain unblocks a queue whose head may want m, once for each slot that is
+// given out.
+func (p *pass) askAgain(o *group, m *member) bool {
+	if !o.blocked || o.again == p.served+1 || !o.wants(m) {
+		return false
+	}
+	o.blocked, o.again = false, p.served+1
+	return true
 }
 
 // wants says whether the head of g may be given m.

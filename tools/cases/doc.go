@@ -12,15 +12,7 @@
 //
 // # Not yet
 //
-// Cases that need what the program has not got, by what they need:
-//
-//	changes while it runs     C02 C06 C09 C10 C32 C58 C59 C61, C35 and C75 in part
-//	persistence               C17 C37 C38 C39 C40 C41
-//	priority groups           C33
-//	slow ramp                 C14 C34
-//	monitors                  C36, C12 in part (a member goes down)
-//	the PROXY protocol        C62 to C66
-//	front=tap                 C67 to C71
+// C67 to C71 need front=tap.
 //
 // Elsewhere: C42 and C44 to C52 are of the relay and are tested with stack.
 //
@@ -28,4 +20,9 @@
 //
 // What decides is a server's own count of its connections. It is lowered
 // before the server closes, so a proxy that is right can't be blamed.
+//
+// The bounds are those of the catalogue where they hold with room on a machine
+// that others use, too; slack is what is allowed for a stall of it. What can't
+// be told from outside is put between two instants: an accept is later than
+// the dial, and earlier than the answer that shows it.
 package cases

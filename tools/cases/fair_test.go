@@ -23,7 +23,7 @@ func jain(shares []int) float64 {
 // have work, all prefixes are served alike.
 func TestFairToPrefixes(t *testing.T) {
 	others, each := count(30, 60), count(5, 3) // a process has descriptors for so many
-	flood := 99 * others * each // the sender's part of all that come
+	flood := 99 * others * each                // the sender's part of all that come
 	a := listen(t, "A", nil)
 	p := setup{
 		pool:    "queue-fair=source/24,queue-time-limit=0",

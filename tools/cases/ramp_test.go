@@ -15,18 +15,24 @@ type ramp struct {
 
 // check compares the server's count over the whole ramp with
 // max(1, ceil(limit*t/span)): never more, and at most one less, but for the
-// time that a scheduler takes.
+// time that a scheduler takes. One in ten may have met a longer stall.
 func (r *ramp) check(t *testing.T) {
 	t.Helper()
-	step := r.span / time.Duration(r.limit)
+	step, stalled := r.span/time.Duration(r.limit), 0
 	for i, v := range r.visits {
 		due := time.Duration(i) * step // that many and one more are allowed from then on
 		if early := v.at.Sub(r.begun); early < due-time.Millisecond {
 			t.Errorf("connection %d after %v; its step is at %v", i+1, early, due)
 		}
-		if late := v.at.Sub(r.latest); late > due+step+slack {
-			t.Errorf("connection %d after %v; its step is at %v, the next at %v", i+1, late, due, due+step)
+		switch late := v.at.Sub(r.latest) - due - step; {
+		case late > 3*slack:
+			t.Errorf("connection %d is %v late", i+1, late)
+		case late > slack/3:
+			stalled++
 		}
+	}
+	if stalled > (r.limit+9)/10 {
+		t.Errorf("%d of %d connections come more than %v after the step behind theirs", stalled, r.limit, slack/3)
 	}
 }
 
@@ -46,7 +52,7 @@ func TestC14RampReleases(t *testing.T) {
 		r.visits = append(r.visits, a.next(patience))
 	}
 	r.check(t)
-	between(t, "the 10th", r.visits[9].at.Sub(r.begun), 0, span*95/100)
+	between(t, "the 10th", r.visits[9].at.Sub(r.latest), 0, span*95/100)
 	a.nobody(span / 5)
 	if n := p.depth(); n != 2 {
 		t.Errorf("%d wait; want 2", n)

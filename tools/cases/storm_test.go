@@ -193,6 +193,9 @@ func (s *storm) step() {
 	s.change()
 	s.loosen()
 	s.p.reload(s.f, s.lines())
+	// Who had its slot before the change may be dialled after it. When the
+	// loops have stood still once more, it has been.
+	s.p.waiters("?limit=1")
 	for _, m := range s.members {
 		m.marked()
 	}

@@ -158,13 +158,18 @@ func (p *proxy) listed(t *testing.T, waiting []*client) {
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", nil)
-	p := setup{pool: "queue-time-limit=2s", members: []string{a.limit(2)}}.start(t)
+	p := setup{pool: "queue-time-limit=5s", members: []string{a.limit(2)}}.start(t)
 	holder := p.connect()
 	v := a.next(patience)
 	p.ctl("pause", "pool", "p")
 	impatient := p.connect()
+	expired := make(chan time.Duration)
+	go func() {
+		impatient.refused(patience)
+		expired <- time.Since(impatient.at)
+	}()
 	p.awaitDepth(1)
-	time.Sleep(time.Until(impatient.at.Add(1500 * time.Millisecond)))
+	time.Sleep(time.Until(impatient.at.Add(2500 * time.Millisecond)))
 	for i := range 4 {
 		p.polite(1)[0].say(itoa(i) + "\n")
 		p.awaitDepth(i + 2)
@@ -174,8 +179,7 @@ func TestPauseAndResume(t *testing.T) {
 	if s := p.ctl("show", "pools", "p"); !strings.Contains(s, "paused") {
 		t.Errorf("ctl does not say that it is paused:\n%s", s)
 	}
-	impatient.refused(patience)
-	between(t, "expired", time.Since(impatient.at), 1950*time.Millisecond, 2100*time.Millisecond)
+	between(t, "expired", <-expired, 4950*time.Millisecond, 5100*time.Millisecond)
 	a.nobody(0)
 	resumed := time.Now()
 	p.ctl("resume", "pool", "p")

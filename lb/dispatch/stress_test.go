@@ -16,9 +16,12 @@ type rig struct {
 	*topology
 	start time.Time
 	wakes []chan struct{}
+	still sync.RWMutex // held for writing while all loops stand still
 
 	levels    map[string][]gauge // by kind of object
 	overshoot atomic.Int64
+	ghosts    atomic.Int64 // dials to who takes nobody any more
+	wrong     atomic.Int64 // outcomes of clients that don't wait
 	handoffs  atomic.Int64 // grants that ended a wait
 	done      atomic.Int64 // drivers without a client left
 }
@@ -27,8 +30,25 @@ type rig struct {
 type gauge struct {
 	now     atomic.Int64
 	allowed atomic.Int64 // 0: any number
-	_       [48]byte
+	closed  atomic.Bool  // takes nobody any more
+	ramp    atomic.Int64 // since when it ramps up to what is allowed; 0: it doesn't
+	_       [32]byte
 }
+
+// rampTime is how long that takes.
+const rampTime = 200 * time.Millisecond
+
+// most is how many may be there now; 0 is any number.
+func (g *gauge) most(now Tick) int64 {
+	n, from := g.allowed.Load(), g.ramp.Load()
+	if age := int64(now) - from; from != 0 && age < int64(rampTime) {
+		return max(1, (n*age+int64(rampTime)-1)/int64(rampTime))
+	}
+	return n
+}
+
+// roomFor is how many objects of a kind a rig can count.
+const roomFor = 16
 
 func newRig(loops int, text string) *rig {
 	r := &rig{topology: mustTopology(loops, text), start: time.Now(), wakes: make([]chan struct{}, loops)}
@@ -37,7 +57,7 @@ func newRig(loops int, text string) *rig {
 	}
 	r.levels = map[string][]gauge{}
 	for kind, names := range r.names {
-		r.levels[kind] = make([]gauge, len(names))
+		r.levels[kind] = make([]gauge, max(len(names), roomFor))
 	}
 	for i, c := range r.Virtuals {
 		r.levels["virtual"][i].allowed.Store(c.Limit)
@@ -74,8 +94,11 @@ func (r *rig) gauges(p Path) [4]*gauge {
 func (r *rig) enter(p Path) {
 	for _, g := range r.gauges(p) {
 		n := g.now.Add(1)
-		if most := g.allowed.Load(); most > 0 && n > most {
+		if most := g.most(r.now()); most > 0 && n > most {
 			r.overshoot.Add(1)
+		}
+		if g.closed.Load() {
+			r.ghosts.Add(1)
 		}
 	}
 }
@@ -109,9 +132,12 @@ type driver struct {
 	served  int64
 	quota   int64
 
-	sticky bool   // a third of the clients are persisted to a member
-	faults bool   // clients leave, dials fail
-	extra  func() // called at every turn, if any
+	sticky  bool   // a third of the clients are persisted to a member
+	faults  bool   // clients leave, dials fail
+	checked bool   // a path is asked for before its use
+	extra   func() // called at every turn, if any
+	granted func(*stressClient, VirtualID)
+	until   chan struct{} // goes on until it is closed, if there is one
 }
 
 type stressClient struct {
@@ -119,6 +145,8 @@ type stressClient struct {
 	waiter Waiter
 	path   Path
 	a      Attempt
+	conn   uint32 // what its loop calls it
+	back   bool   // it was withdrawn, and came back to the queue later than others
 }
 
 const (
@@ -128,6 +156,11 @@ const (
 )
 
 func (d *driver) connect(c *stressClient, p Path) {
+	if d.checked && !d.l.Usable(p) {
+		c.back = true
+		d.took(c, d.l.Withdraw(d.now(), p, c.conn, &c.a))
+		return
+	}
 	d.enter(p)
 	c.state, c.path = connected, p
 }
@@ -141,11 +174,17 @@ func (d *driver) end(c *stressClient) {
 
 func (d *driver) outcome(o Outcome) {
 	c := &d.clients[o.Conn]
+	if c.state != parked {
+		d.wrong.Add(1)
+	}
 	if o.Reason != NotRefused {
 		c.state = idle
 		return
 	}
 	d.rig.handoffs.Add(1)
+	if d.granted != nil {
+		d.granted(c, o.Path.Virtual)
+	}
 	d.connect(c, o.Path)
 }
 
@@ -170,11 +209,18 @@ func (d *driver) arrive(k int) {
 		}
 	}
 	now := d.now()
-	c.a = Attempt{Since: now}
+	c.conn, c.back = uint32(k), false
+	c.a = Attempt{Since: now, Source: sender(d.rnd.IntN(8))}
+	if d.checked { // by their records
+		d.took(c, d.l.Arrive(now, v, uint32(k), c.a))
+		return
+	}
 	d.took(c, d.l.arriveAs(now, v, s, uint32(k), c.a))
 }
 
 func (d *driver) step() {
+	d.still.RLock()
+	defer d.still.RUnlock()
 	k := d.rnd.IntN(len(d.clients))
 	c := &d.clients[k]
 	switch {
@@ -200,16 +246,29 @@ func (d *driver) step() {
 	}
 }
 
+func (d *driver) goesOn() bool {
+	if d.until == nil {
+		return false
+	}
+	select {
+	case <-d.until:
+		return false
+	default:
+		return true
+	}
+}
+
 // run steps until the quota is served, then sees to the clients it has left,
 // and to its duties for others (passes, pauses) until all have done so.
 func (d *driver) run(drivers int64) {
-	for d.served < d.quota {
+	for d.served < d.quota || d.goesOn() {
 		d.step()
 	}
 	// The others may be at it for as long as this one was, and longer.
 	deadline := time.Now().Add(30*time.Second + time.Duration(d.quota)*100*time.Microsecond)
 	told := false
 	for d.done.Load() < drivers && time.Now().Before(deadline) {
+		d.still.RLock()
 		d.pump(d.l, d.outcome)
 		busy := false
 		for k := range d.clients {
@@ -223,6 +282,7 @@ func (d *driver) run(drivers int64) {
 			told = true
 			d.done.Add(1)
 		}
+		d.still.RUnlock()
 		runtime.Gosched()
 	}
 }
@@ -241,8 +301,8 @@ func (r *rig) stress(t *testing.T, clients int, setUp func(*driver)) {
 		wg.Go(func() { d.run(loops) })
 	}
 	wg.Wait()
-	if n := r.overshoot.Load(); n > 0 {
-		t.Errorf("%d overshoots", n)
+	if over, ghosts, wrong := r.overshoot.Load(), r.ghosts.Load(), r.wrong.Load(); over+ghosts+wrong > 0 {
+		t.Errorf("%d overshoots, %d dials to who takes nobody, %d outcomes for nobody", over, ghosts, wrong)
 	}
 	if n := r.done.Load(); n != loops {
 		t.Errorf("clients are left on %d of %d loops", loops-n, loops)

@@ -39,7 +39,7 @@ type control struct {
 func newControl(c *config.Config, args []string, e env, p *proxy.Proxy, access *accesslog.Log, log *slog.Logger) *control {
 	k := &control{
 		args: args, env: e.config, proxy: p, disp: p.Dispatcher(), access: access, log: log,
-		cut: map[int]bool{}, names: logNames(c, accesslog.Names{}),
+		past: newPast(), cut: map[int]bool{}, names: logNames(c, accesslog.Names{}),
 	}
 	k.config.Store(c)
 	k.monitor = monitor.New(k.report, log)
@@ -125,7 +125,8 @@ func (k *control) setNames(c *config.Config) {
 
 // report is what a monitor says of a member. A member that went meanwhile is
 // not known any more, and one that came is up until its own monitor says
-// otherwise.
+// otherwise. A change is in force before the monitors know of it: what they
+// say in between of a pool that has none any more, nobody would take back.
 func (k *control) report(key string, up bool, _ string) {
 	k.proxy.Isolate(func(now int64) {
 		c := k.config.Load()
@@ -134,6 +135,9 @@ func (k *control) report(key string, up bool, _ string) {
 			return
 		}
 		p := &c.Pools[i]
+		if p.Monitor == config.MonitorNone {
+			return
+		}
 		id := p.Members[j].ID
 		k.disp.SetMemberUp(dispatch.Tick(now), dispatch.MemberID(id), up)
 		k.disp.Changed(dispatch.Tick(now))

@@ -38,6 +38,7 @@ func (e *edit) addNodes() {
 			continue
 		}
 		n.ID = int(e.disp.AddNode(nodeOf(n)))
+		e.past.freshNode(n.ID)
 		e.undo = append(e.undo, func() { e.disp.RemoveNode(e.now, dispatch.NodeID(n.ID)) })
 	}
 }
@@ -49,6 +50,7 @@ func (e *edit) addPools() {
 			continue
 		}
 		p.ID = int(e.disp.AddPool(poolOf(e.next, i)))
+		e.past.freshPool(p.ID)
 		e.proxy.SetPool(p.ID, dialsOf(p))
 		e.undo = append(e.undo, func() { e.disp.RemovePool(e.now, dispatch.PoolID(p.ID)) })
 	}

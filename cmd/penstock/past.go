@@ -18,14 +18,26 @@ type past struct {
 
 type leaver struct{ pool, node int }
 
+func newPast() past {
+	return past{leaving: map[int]leaver{}, pools: map[int]proxy.Totals{}, nodes: map[int]proxy.Totals{}}
+}
+
 // leave notes that a member was removed.
 func (p *past) leave(id, pool, node int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.leaving == nil {
-		p.leaving, p.pools, p.nodes = map[int]leaver{}, map[int]proxy.Totals{}, map[int]proxy.Totals{}
-	}
 	p.leaving[id] = leaver{pool, node}
+}
+
+// freshPool and freshNode note that a number has a new owner, who has counted
+// nothing yet.
+func (p *past) freshPool(id int) { p.fresh(p.pools, id) }
+func (p *past) freshNode(id int) { p.fresh(p.nodes, id) }
+
+func (p *past) fresh(of map[int]proxy.Totals, id int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(of, id)
 }
 
 // forget has members forgotten, and keeps what they have counted.

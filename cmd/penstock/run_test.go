@@ -112,7 +112,12 @@ func (p *running) end(t *testing.T, s os.Signal) {
 
 func server(t *testing.T) (addr string) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	return serverAt(t, "127.0.0.1:0")
+}
+
+func serverAt(t *testing.T, at string) (addr string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,14 +32,13 @@ type control struct {
 	past    past
 
 	mu    sync.Mutex
-	cut   map[int]bool // members to be reset when they are removed
 	names accesslog.Names
 }
 
 func newControl(c *config.Config, args []string, e env, p *proxy.Proxy, access *accesslog.Log, log *slog.Logger) *control {
 	k := &control{
 		args: args, env: e.config, proxy: p, disp: p.Dispatcher(), access: access, log: log,
-		past: newPast(), cut: map[int]bool{}, names: logNames(c, accesslog.Names{}),
+		past: newPast(), names: logNames(c, accesslog.Names{}),
 	}
 	k.config.Store(c)
 	k.monitor = monitor.New(k.report, log)
@@ -58,7 +57,7 @@ func (k *control) watch(c *config.Config) {
 func (k *control) Config() *config.Config { return k.config.Load() }
 
 // Apply puts next into force if old is; see admin.Control.
-func (k *control) Apply(old, next *config.Config) error {
+func (k *control) Apply(old, next *config.Config, cut ...int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.config.Load() != old {
@@ -68,8 +67,7 @@ func (k *control) Apply(old, next *config.Config) error {
 		return err
 	}
 	config.Inherit(old, next)
-	defer clear(k.cut)
-	return k.apply(old, next)
+	return k.apply(old, next, cut)
 }
 
 // Reload reads the flags again, and puts into force what differs from what is.
@@ -88,14 +86,14 @@ func (k *control) Reload() error {
 	for _, w := range next.Warnings {
 		k.log.Warn(w)
 	}
-	return k.apply(old, next)
+	return k.apply(old, next, nil)
 }
 
-func (k *control) apply(old, next *config.Config) error {
+func (k *control) apply(old, next *config.Config, cut []int) error {
 	k.flushLog() // before numbers are used again that lines name
 	var failed error
 	err := k.proxy.Isolate(func(now int64) {
-		e := edit{control: k, now: dispatch.Tick(now), old: old, next: next}
+		e := edit{control: k, now: dispatch.Tick(now), old: old, next: next, cut: cut}
 		if failed = e.do(); failed == nil {
 			k.config.Store(next)
 			k.setNames(next)
@@ -216,15 +214,6 @@ func (k *control) passes(f admin.Filter, now dispatch.Tick) func(*dispatch.Waite
 	return func(w *dispatch.WaiterView) bool {
 		return match(w, k.proxy.ClientOf(w.Loop, w.Conn).Addr())
 	}
-}
-
-// ResetMember has what is connected to a member cut when the next change
-// removes it.
-func (k *control) ResetMember(id int) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.cut[id] = true
-	return nil
 }
 
 // Close ends the monitors. The proxy may have ended before.

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"penstock/lb/control/admin"
+	"penstock/lb/control/config"
 	"penstock/stack/proxy"
 )
 
@@ -48,4 +50,38 @@ func TestNumbersUsedAgainCountFromZero(t *testing.T) {
 	if p, n := r.PoolPast(pool), r.NodePast(node); p != (proxy.Totals{}) || n != (proxy.Totals{}) {
 		t.Errorf("a new pool begins with %+v, a new node with %+v", p, n)
 	}
+}
+
+// The connections that a change cuts are those of a member which it removes,
+// and no other change knows of them.
+func TestCutBelongsToOneChange(t *testing.T) {
+	s := server(t)
+	file := "-virtual web,listen=127.0.0.1:0,pool=app\n-pool app,monitor=none\n-member " + s + ",pool=app\n"
+	r := rigged(t, file, nil)
+	id := r.idOf("app", s)
+	stays := r.dial(0)
+	expect(t, stays, "hello")
+	old := r.Config()
+	r.reload(file) // comes first
+	if err := r.Apply(old, old.Clone(), id); err != admin.ErrConflict {
+		t.Fatalf("a change of what is not in force: %v", err)
+	}
+	r.removeMember("app", s)
+	for range 2 { // turns of all loops
+		r.edit(func(*config.Config) error { return nil })
+	}
+	if n := r.proxy.VirtualTotals(0).Open; n != 1 {
+		t.Errorf("%d connections are left, want the one that nobody asked to cut", n)
+	}
+	r.addMember("app", config.Setting{Key: "address", Value: s})
+	expect(t, r.dial(0), "hello")
+	old = r.Config()
+	next := old.Clone()
+	if err := next.RemoveMember("app", s); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Apply(old, next, r.idOf("app", s)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool { return r.proxy.VirtualTotals(0).Open <= 1 }, "the connection is cut")
 }

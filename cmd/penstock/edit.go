@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/netip"
+	"slices"
 
 	"penstock/lb/control/config"
 	"penstock/lb/dispatch"
@@ -13,6 +14,7 @@ type edit struct {
 	*control
 	now       dispatch.Tick
 	old, next *config.Config
+	cut       []int // members whose connections end with them
 	undo      []func()
 }
 
@@ -72,7 +74,7 @@ func (e *edit) addMembers() {
 
 func (e *edit) removeMember(id int) {
 	e.disp.RemoveMember(e.now, dispatch.MemberID(id))
-	if e.cut[id] {
+	if slices.Contains(e.cut, id) {
 		e.proxy.ResetMember(id)
 	}
 }

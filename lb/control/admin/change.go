@@ -14,15 +14,21 @@ const mostTries = 16
 // change edits a copy of what is in force and puts it into force. Edit
 // validates what it made.
 func (a api) change(edit func(next *config.Config) error) error {
+	return a.cutting(func(next *config.Config) ([]int, error) { return nil, edit(next) })
+}
+
+// cutting is change by an edit that says which members' connections are reset.
+func (a api) cutting(edit func(next *config.Config) (cut []int, err error)) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
 	for range mostTries {
 		old := a.control.Config()
 		next := old.Clone()
-		if err := edit(next); err != nil {
+		cut, err := edit(next)
+		if err != nil {
 			return err
 		}
-		if err := a.control.Apply(old, next); !errors.Is(err, ErrConflict) {
+		if err := a.control.Apply(old, next, cut...); !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}

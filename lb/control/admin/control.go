@@ -17,8 +17,9 @@ type Control interface {
 	Config() *config.Config
 	// Apply puts next into force if old still is, else it says ErrConflict.
 	// An error that is config.Mistakes is the user's; any other is not.
-	// After an error old is in force.
-	Apply(old, next *config.Config) error
+	// After an error old is in force. What is connected to the members with
+	// the numbers in cut is reset, if next has them no more.
+	Apply(old, next *config.Config, cut ...int) error
 	// Pause makes everybody in a pool wait, or ends that.
 	Pause(pool string, on bool) error
 	// Flush refuses those who wait in a pool and pass the filter, and says
@@ -27,9 +28,6 @@ type Control interface {
 	// Waiters lists who waits, pool by pool in their order, after the first
 	// skip of them and most at most. Total is how many pass the filter.
 	Waiters(f Filter, skip, most int) (page []Waiter, total int, err error)
-	// ResetMember has what is connected to a member cut by the next Apply, if
-	// that removes it. Any Apply but one that says ErrConflict forgets it.
-	ResetMember(id int) error
 }
 
 // ErrConflict says that what a change was based on is in force no more. Make

@@ -86,23 +86,16 @@ func (a api) remove(w http.ResponseWriter, r *http.Request, pool, address string
 	if !now {
 		done.Connections = reader.member(i, j).Connections.Current
 	}
-	return done, a.change(func(next *config.Config) error {
-		if now {
-			if err := a.cut(next, pool, address); err != nil {
-				return err
-			}
+	return done, a.cutting(func(next *config.Config) (cut []int, err error) {
+		i, j, err := findMember(next, pool, address)
+		if err != nil {
+			return nil, err
 		}
-		return next.RemoveMember(pool, address)
+		if now {
+			cut = []int{next.Pools[i].Members[j].ID}
+		}
+		return cut, next.RemoveMember(pool, address)
 	})
-}
-
-// cut has what is connected to a member cut by the change that removes it.
-func (a api) cut(c *config.Config, pool, address string) error {
-	i, j, err := findMember(c, pool, address)
-	if err != nil {
-		return err
-	}
-	return a.control.ResetMember(c.Pools[i].Members[j].ID)
 }
 
 // nowOf reads the query of a DELETE.

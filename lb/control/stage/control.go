@@ -11,7 +11,7 @@ import (
 
 // Apply is for members, nodes and keys: pools and virtual servers neither come
 // nor go.
-func (s *Stage) Apply(old, next *config.Config) error {
+func (s *Stage) Apply(old, next *config.Config, cut ...int) error {
 	if s.Before != nil {
 		s.Before()
 	}
@@ -21,7 +21,7 @@ func (s *Stage) Apply(old, next *config.Config) error {
 		return admin.ErrConflict
 	}
 	s.applyNodes(next)
-	s.applyPools(old, next)
+	s.applyPools(old, next, cut)
 	for i := range next.Virtuals {
 		s.SetVirtual(s.Now(), dispatch.VirtualID(next.Virtuals[i].ID), virtualOf(next, i))
 	}
@@ -42,7 +42,7 @@ func (s *Stage) applyNodes(next *config.Config) {
 	}
 }
 
-func (s *Stage) applyPools(old, next *config.Config) {
+func (s *Stage) applyPools(old, next *config.Config, cut []int) {
 	gone := map[int]bool{}
 	for i := range old.Pools {
 		for j := range old.Pools[i].Members {
@@ -63,11 +63,10 @@ func (s *Stage) applyPools(old, next *config.Config) {
 	}
 	for id := range gone {
 		s.RemoveMember(s.Now(), dispatch.MemberID(id))
-		if s.toCut[id] {
+		if slices.Contains(cut, id) {
 			s.cut(id)
 		}
 	}
-	clear(s.toCut)
 }
 
 // Pause makes everybody in a pool wait, or ends that.
@@ -108,15 +107,6 @@ func (s *Stage) Waiters(f admin.Filter, skip, most int) (page []admin.Waiter, to
 func (s *Stage) matching(f admin.Filter) func(*dispatch.WaiterView) bool {
 	match := f.Match(s.Config(), s.Now())
 	return func(w *dispatch.WaiterView) bool { return match(w, s.clients[w.Conn].Addr()) }
-}
-
-// ResetMember has what is connected to a member cut when the next change
-// removes it.
-func (s *Stage) ResetMember(id int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.toCut[id] = true
-	return nil
 }
 
 // cut ends what is connected to a member.

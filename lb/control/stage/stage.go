@@ -29,7 +29,6 @@ type Stage struct {
 	parked    []client
 	last      uint32
 	verdicts  map[int]verdict
-	toCut     map[int]bool // members, when they are removed
 	draining  atomic.Bool
 }
 
@@ -67,7 +66,6 @@ func New(flags []string) (*Stage, error) {
 	s := &Stage{
 		Dispatcher: dispatch.New(topology(c), func(int) {}),
 		clients:    map[uint32]netip.AddrPort{}, verdicts: map[int]verdict{},
-		toCut: map[int]bool{},
 	}
 	s.config.Store(c)
 	s.now.Store(int64(start))

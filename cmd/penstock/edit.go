@@ -66,7 +66,7 @@ func (e *edit) addMembers() {
 				continue
 			}
 			m.ID = int(e.disp.AddMember(e.now, memberOf(e.next, i, j)))
-			e.proxy.SetMember(m.ID, m.Address)
+			e.proxy.SetMember(m.ID, e.next.Pools[i].ID, m.Address)
 			e.undo = append(e.undo, func() { e.removeMember(m.ID) })
 		}
 	}

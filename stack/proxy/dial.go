@@ -27,7 +27,7 @@ func (w *worker) open(i uint32, c *client, path dispatch.Path, now int64) {
 }
 
 func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
-	fd, e := w.loop.Dial(&w.p.members[p.path.Member])
+	fd, e := w.loop.Dial(&w.p.members[p.path.Member].address)
 	if fd >= 0 && !w.loop.Watch(fd, serverRef(i)) {
 		w.loop.Close(fd)
 		fd, e = -1, unix.ENOMEM
@@ -36,7 +36,7 @@ func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
 		switch {
 		case !ours(e):
 			w.dialFailed(i, c, p, now)
-		case now-p.granted < int64(w.connectTimeout(c)):
+		case now-p.granted < int64(w.dialledAs(p).ConnectTimeout):
 			w.starve(i, c, now)
 		default: // no fault of the member
 			w.end(i, c, DialFailed, "proxy", now)
@@ -49,7 +49,7 @@ func (w *worker) dial(i uint32, c *client, p *pair, now int64) {
 		w.end(i, c, DialFailed, "proxy", now)
 		return
 	}
-	w.loop.StartTimer(c.pair, now+int64(w.connectTimeout(c)))
+	w.loop.StartTimer(c.pair, now+int64(w.dialledAs(p).ConnectTimeout))
 }
 
 // ours says whether a dial failed for want of something on this host, which
@@ -99,9 +99,8 @@ func (w *worker) feed(now int64) {
 	}
 }
 
-func (w *worker) connectTimeout(c *client) time.Duration {
-	return w.poolOf(c).ConnectTimeout
-}
+// dialledAs returns the pool of the member that the session has a slot of.
+func (w *worker) dialledAs(p *pair) *Pool { return &w.p.pools[w.p.members[p.path.Member].pool] }
 
 // dialReady looks how a dial ended.
 func (w *worker) dialReady(i uint32, c *client, p *pair, r sys.Ready, now int64) {
@@ -137,7 +136,7 @@ func (w *worker) connected(i uint32, c *client, p *pair, now int64) {
 	p.connected, p.active = now, now
 	w.disp.Dialled(dispatch.Tick(now), &p.path)
 	w.arm(c, p)
-	if v := w.poolOf(c).SendProxy; v != proxyheader.Off {
+	if v := w.dialledAs(p).SendProxy; v != proxyheader.Off {
 		w.announce(i, c, p, v)
 	}
 	w.drive(i, c, now)

@@ -20,12 +20,20 @@ var ErrDraining = errors.New("the proxy is draining")
 type objects struct {
 	virtuals []Virtual
 	pools    []Pool
-	members  []sys.Address
+	members  []destination
 
 	closed []int // virtual servers that sessions may name still, see Forget
 
 	listeningMu sync.Mutex       // anybody may ask
 	listening   []kernel.Address // by virtual server, ports chosen; under listeningMu
+}
+
+// destination is where a server is, and the pool by whose rules it is dialled: not
+// that of the client's virtual server, which may have been given another since
+// the slot was.
+type destination struct {
+	address sys.Address
+	pool    int
 }
 
 // put sets list[i], which may lie behind the list's end.
@@ -43,9 +51,9 @@ func put[T any](list []T, i int, v T) []T {
 // SetPool changes how pool id's servers are dialled and its clients treated.
 func (p *Proxy) SetPool(id int, pl Pool) { p.pools = put(p.pools, id, pl) }
 
-// SetMember makes member id known, with its address.
-func (p *Proxy) SetMember(id int, at netip.AddrPort) {
-	p.members = put(p.members, id, sys.NewAddress(at))
+// SetMember makes member id of a pool known, with its address.
+func (p *Proxy) SetMember(id, pool int, at netip.AddrPort) {
+	p.members = put(p.members, id, destination{sys.NewAddress(at), pool})
 	for _, w := range p.workers {
 		w.countMember(id)
 	}

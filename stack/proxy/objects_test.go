@@ -31,7 +31,7 @@ func (r *rig) addMember(at netip.AddrPort, limit int64) (id int) {
 	r.t.Helper()
 	r.change(func(d *dispatch.Dispatcher, now dispatch.Tick) {
 		id = int(d.AddMember(now, dispatch.MemberConfig{Limit: limit, Depth: -1}))
-		r.SetMember(id, at)
+		r.SetMember(id, 0, at)
 		if n := r.MemberTotals(id); n != (Totals{}) {
 			r.t.Errorf("member %d begins with %+v", id, n)
 		}
@@ -399,4 +399,28 @@ func TestTotalsWhileChanging(t *testing.T) {
 		default:
 		}
 	}
+}
+
+// A server is dialled by the rules of its own pool, though the virtual server
+// was given another one meanwhile.
+func TestDialKeepsTheRulesOfItsPool(t *testing.T) {
+	s := hold(t)
+	dropAll(t, s.ln)
+	r := start(t, member(s.addr(), 0), pool(func(p *Pool) { p.SendProxy = proxyheader.V1 }))
+	c := r.dial()
+	r.untilInUse(1)
+	r.change(func(d *dispatch.Dispatcher, now dispatch.Tick) {
+		other := d.AddPool(dispatch.PoolConfig{Queue: true, Depth: -1})
+		r.SetPool(int(other), Pool{ConnectTimeout: time.Millisecond})
+		d.SetVirtual(now, 0, dispatch.VirtualConfig{Pool: other})
+		v := r.virtuals[0]
+		v.Pool = other
+		r.SetVirtual(0, v)
+	})
+	withFD(t, s.ln, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) })
+	wantBytes(t, s.next(t), string(proxyheader.AppendV1(nil, addrPort(c.LocalAddr()), r.addr())))
+	r.change(func(d *dispatch.Dispatcher, now dispatch.Tick) { // for the rig's sake
+		d.SetVirtual(now, 0, dispatch.VirtualConfig{})
+		d.RemovePool(now, 1)
+	})
 }

@@ -70,7 +70,7 @@ func (p *Proxy) addObjects() error {
 		p.SetPool(i, pl)
 	}
 	for i, m := range p.cfg.Members {
-		p.SetMember(i, m)
+		p.SetMember(i, int(p.cfg.Dispatch.Members[i].Pool), m)
 	}
 	for i := range p.cfg.Virtuals {
 		if err := p.cfg.Virtuals[i].Listen.Free(); err != nil {

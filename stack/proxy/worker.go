@@ -177,7 +177,7 @@ func (w *worker) gone(c *client, r sys.Ready) bool {
 	return n == 0 && c.state == parked && !w.poolOf(c).KeepOnClose
 }
 
-// poolOf returns the pool of the client's virtual server.
+// poolOf returns the pool of the client's virtual server, where it waits.
 func (w *worker) poolOf(c *client) *Pool { return &w.p.pools[w.p.virtuals[c.virtual].Pool] }
 
 // left ends the session of a client that went while it was parked.

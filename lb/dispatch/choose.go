@@ -27,25 +27,46 @@ func (c *chooser) took(pl *pool, w *wish, now Tick) {
 // any takes a slot of the member that the pool's method prefers among those
 // that have one.
 func (t *taking) any(pl *pool, w *wish, next *chooser) (*member, bool) {
+	if pl.mode == InTurn && pl.minActive == 0 {
+		return t.inTurn(pl.members, w, &next.turn)
+	}
+	// What was found to have a slot may have lost it to another loop before it
+	// could be taken: then there is another one to prefer. But a slot may also
+	// lie in another loop's shard, out of reach; then the waiter is parked, and
+	// the home sees it: better than another member than the rule says.
+	for range len(pl.members) + 1 {
+		m, probe, lost := t.preferred(pl, w, next)
+		if m != nil {
+			return m, probe
+		}
+		if !lost || !t.words && !t.swept {
+			break
+		}
+	}
+	return nil, false
+}
+
+// preferred takes a slot of the member that is preferred now. Lost says that
+// there was one, but it could not be taken.
+func (t *taking) preferred(pl *pool, w *wish, next *chooser) (m *member, probe, lost bool) {
 	open := pl.members
 	if pl.minActive > 0 {
 		open = pl.open(func(m *member) bool { return t.active(m, w) })
 	}
 	if pl.mode == InTurn {
-		return t.inTurn(open, w, &next.turn)
+		m, probe = t.inTurn(open, w, &next.turn)
+		return m, probe, len(open) < len(pl.members)
 	}
-	// A slot may lie in another loop's shard, out of reach. Then the waiter is
-	// parked, and the home sees it: better than another member than the rule says.
 	i := t.best(pl, open, w, next)
 	if i < 0 {
-		return nil, false
+		return nil, false, false
 	}
 	probe, ok := t.one(open[i], false)
 	if !ok {
-		return nil, false
+		return nil, false, true
 	}
 	w.at = i
-	return open[i], probe
+	return open[i], probe, false
 }
 
 // inTurn asks one after the other, beginning behind the one that was last.

@@ -17,7 +17,8 @@ type (
 // Config is the topology to begin with; see edit.go for how it changes. Limits
 // of 0 mean no limit; times are nanoseconds.
 type Config struct {
-	Loops    int // 1..65535
+	Loops    int    // 1..65535
+	Seed     uint64 // random, so that clients can't tell what their addresses hash to
 	Virtuals []VirtualConfig
 	Pools    []PoolConfig
 	Members  []MemberConfig

@@ -17,7 +17,10 @@ type Dispatcher struct {
 	// number that is free.
 	objects
 	homes []*home
+	free  firstFree
 	gen   uint16 // of the member added last
+	salt  uint64
+	seeds uint64 // given out
 
 	seen atomic.Pointer[objects] // what readers look at; see view.go
 }
@@ -28,13 +31,15 @@ type objects struct {
 	pools    []*pool
 	members  []*member
 	nodes    []*node
+
+	past []*QueueStats // by pool: of members that were removed. For readers
 }
 
 // New builds a dispatcher. wake is called, on any loop's thread, to have Next
 // and Run called soon on another loop; it must not block. Numbers are the
 // indices of c's slices.
 func New(c Config, wake func(loop int)) *Dispatcher {
-	d := &Dispatcher{wake: wake}
+	d := &Dispatcher{wake: wake, salt: c.Seed}
 	for i := range c.Loops {
 		d.loops = append(d.loops, &Loop{d: d, index: i})
 	}
@@ -84,9 +89,14 @@ func (pl *pool) depthOf(d *Dispatcher, s Sticky) (depth, most *atomic.Int64) {
 	return &pl.depth, &pl.depthCap
 }
 
-// countedBy returns the member in whose queue a waiter is counted; nil: the pool's.
+// countedBy returns the member in whose queue a waiter is counted; nil: the
+// pool's, or it has just left.
 func (d *Dispatcher) countedBy(e *queue.Entry) *member {
-	return d.persisted(Sticky(state(d.loops[e.Loop].table.at(e.Slot).state.Load()).member()))
+	s := state(d.loops[e.Loop].table.at(e.Slot).state.Load())
+	if s.gen() != e.Gen || s.phase() != waiting { // its slot may be anybody's
+		return nil
+	}
+	return d.persisted(Sticky(s.member()))
 }
 
 // queueOf returns the numbers of that queue.

@@ -16,15 +16,15 @@ import (
 func (d *Dispatcher) AddNode(c NodeConfig) NodeID {
 	n := &node{slots: limit.New(c.Limit, len(d.loops))}
 	n.state.Store(uint32(c.State))
-	n.id = NodeID(place(&d.nodes, n))
+	n.id = NodeID(place(&d.nodes, &d.free.nodes, n))
 	return n.id
 }
 
 // AddPool adds a pool without members.
 func (d *Dispatcher) AddPool(c PoolConfig) PoolID {
-	pl := &pool{slots: limit.New(c.Limit, len(d.loops))}
+	pl := &pool{slots: limit.New(c.Limit, len(d.loops)), past: new(QueueStats), salt: d.seed()}
 	pl.setRules(c)
-	pl.id = PoolID(place(&d.pools, pl))
+	pl.id = PoolID(place(&d.pools, &d.free.pools, pl))
 	for _, l := range d.loops {
 		l.next = grown(l.next, int(pl.id))
 		l.next[pl.id] = chooser{}
@@ -48,7 +48,7 @@ func (d *Dispatcher) addMember(c MemberConfig) *member {
 	m.index = pl.indices
 	pl.indices++
 	m.set(c)
-	m.id = MemberID(place(&d.members, m))
+	m.id = MemberID(place(&d.members, &d.free.members, m))
 	pl.members = append(pl.members, m)
 	return m
 }
@@ -65,13 +65,14 @@ func (m *member) set(c MemberConfig) {
 func (d *Dispatcher) AddVirtual(c VirtualConfig) VirtualID {
 	v := &virtual{slots: limit.New(c.Limit, len(d.loops)), fresh: newRings(len(d.loops))}
 	v.usable = d.usableBy(v)
-	v.id = VirtualID(place(&d.virtuals, v))
+	v.id = VirtualID(place(&d.virtuals, &d.free.virtuals, v))
 	v.free = newGroup(groupKey{virtual: v}, len(d.loops))
 	d.setVirtual(v, c)
 	return v.id
 }
 
 func (d *Dispatcher) setVirtual(v *virtual, c VirtualConfig) {
+	c.Override = c.Override && c.Persist.on() // nobody is persisted without records
 	old := v.cfg
 	v.cfg = c
 	v.slots.Set(c.Limit)
@@ -97,11 +98,10 @@ func (d *Dispatcher) setPersistence(v *virtual, c, old VirtualConfig) {
 	}
 }
 
-// seed differs from table to table. It need not be a secret from anybody but
-// clients, who can't see what comes of it.
+// seed differs from table to table and, by Config.Seed, from process to process.
 func (d *Dispatcher) seed() uint64 {
-	d.gen++
-	return uint64(d.gen)*0x9e3779b97f4a7c15 | 1
+	d.seeds++
+	return mix(d.salt + d.seeds)
 }
 
 // SetNode changes a server address.
@@ -141,7 +141,30 @@ func (d *Dispatcher) SetVirtual(_ Tick, id VirtualID, c VirtualConfig) {
 
 // RemoveMember takes a member out. Its waiters go to the pool's queue; what is
 // connected goes on. It is forgotten when that has ended; see ForgetMember.
-func (d *Dispatcher) RemoveMember(_ Tick, id MemberID) { d.members[id].removed.Store(true) }
+func (d *Dispatcher) RemoveMember(_ Tick, id MemberID) {
+	m := d.members[id]
+	m.removed.Store(true)
+	m.stats.Head.Store(0)
+}
+
+// ReviveMember takes back a member that was removed and is not forgotten yet:
+// what is still connected to it counts. It ramps up slowly, as an added one.
+func (d *Dispatcher) ReviveMember(now Tick, id MemberID, c MemberConfig) {
+	m := d.members[id]
+	m.note(now, func() {
+		m.removed.Store(false)
+		m.set(c)
+	})
+	if !slices.Contains(m.pool.members, m) {
+		m.pool.members = append(m.pool.members, m)
+	}
+}
+
+// ReviveNode does the same for a node.
+func (d *Dispatcher) ReviveNode(now Tick, id NodeID, c NodeConfig) {
+	d.nodes[id].removed = false
+	d.SetNode(now, id, c)
+}
 
 // RemoveVirtual takes a virtual server out. What is connected goes on, and who
 // waits is served.
@@ -164,13 +187,28 @@ func (d *Dispatcher) RemoveNode(_ Tick, id NodeID) { d.nodes[id].removed = true 
 // connection of its own names it any more. False if somebody else's still does.
 func (d *Dispatcher) ForgetMember(id MemberID) bool {
 	m := d.members[id]
-	if !m.removed.Load() || m.slots.InUse() != 0 || m.depth.Load() != 0 {
+	if !m.removed.Load() || m.slots.InUse() != 0 || m.depth.Load() != 0 || d.waitedFor(m) {
 		return false
 	}
-	m.well() // it is not counted among those in back-off any more
-	m.pool.past.add(&m.stats)
+	m.well()                // it is not counted among those in back-off any more
+	past := new(QueueStats) // another one: readers add it up with the members they see
+	past.add(m.pool.past)
+	past.add(&m.stats)
+	m.pool.past = past
 	d.members[id] = nil
+	d.free.members = min(d.free.members, int(id))
+	d.publish()
 	return true
+}
+
+// waitedFor says whether a queue of those who want the member has entries.
+func (d *Dispatcher) waitedFor(m *member) bool {
+	for _, h := range d.homes {
+		if slices.ContainsFunc(h.active, func(g *group) bool { return g.member == m }) {
+			return true
+		}
+	}
+	return false
 }
 
 // ForgetVirtual does the same for a virtual server.
@@ -181,6 +219,8 @@ func (d *Dispatcher) ForgetVirtual(id VirtualID) bool {
 	}
 	v.leavePool()
 	d.virtuals[id] = nil
+	d.free.virtuals = min(d.free.virtuals, int(id))
+	d.publish()
 	return true
 }
 
@@ -240,16 +280,22 @@ func (pl *pool) setQueueRules(c PoolConfig) {
 	pl.whenDownTime.Store(int64(c.WhenDownTime))
 }
 
+// firstFree are numbers below which none is free.
+type firstFree struct{ virtuals, pools, members, nodes int }
+
 // place puts an object at the first free number.
-func place[T any](s *[]*T, o *T) int {
-	for i, have := range *s {
-		if have == nil {
-			(*s)[i] = o
-			return i
-		}
+func place[T any](s *[]*T, from *int, o *T) int {
+	i := *from
+	for i < len(*s) && (*s)[i] != nil {
+		i++
 	}
-	*s = append(*s, o)
-	return len(*s) - 1
+	*from = i + 1
+	if i == len(*s) {
+		*s = append(*s, o)
+	} else {
+		(*s)[i] = o
+	}
+	return i
 }
 
 // grown returns s with room for index i.

@@ -1,9 +1,6 @@
 package dispatch
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // Fairness among senders (queue-fair): waiters of a pool are sorted by the
 // prefix they come from into flows, and the flows are served in turn, each one
@@ -49,7 +46,7 @@ func (pl *pool) flowOf(class uint8, from Source) *flow {
 		}
 		pl.lines[class] = ln
 	}
-	return ln.deal(hashOf(pl.fair.of(from)))
+	return ln.deal(hashOf(pl.fair.of(from), pl.salt))
 }
 
 // deal chooses among the hand of a prefix.
@@ -75,16 +72,18 @@ func (ln *line) deal(hash uint64) *flow {
 	return shortest
 }
 
-// hashOf mixes an address; never 0. (The finalizer of MurmurHash3, Austin
-// Appleby, public domain.)
-func hashOf(s Source) uint64 {
-	h := s.Hi ^ bits.RotateLeft64(s.Lo, 32)*0x9e3779b97f4a7c15
+// hashOf mixes an address with a salt; never 0.
+func hashOf(s Source, salt uint64) uint64 {
+	return max(mix(mix(s.Hi^salt)^s.Lo), 1)
+}
+
+// mix is the finalizer of MurmurHash3 (Austin Appleby, public domain).
+func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33
 	h *= 0xc4ceb9fe1a85ec53
-	h ^= h >> 33
-	return max(h, 1)
+	return h ^ h>>33
 }
 
 func (f *flow) len() (n int) {
@@ -128,9 +127,10 @@ func (f *flow) exit(g *group) {
 // hadTurn notes that a waiter of the flow was served.
 func (f *flow) hadTurn() { f.line.next = slices.Index(f.line.turn, f) + 1 }
 
-// passedOver has the flows asked again whose turn was before f's, but that
-// found nothing. True if there is one that may want m.
-func (p *pass) passedOver(f *flow, m *member) (found bool) {
+// passedOver has the flows asked again whose turn was before that of from, but
+// that found nothing. True if there is one that may want m.
+func (p *pass) passedOver(from *group, m *member) (found bool) {
+	f := from.flow
 	ln := f.line
 	n := len(ln.turn)
 	for i := range n {
@@ -139,7 +139,7 @@ func (p *pass) passedOver(f *flow, m *member) (found bool) {
 			break
 		}
 		for _, g := range o.groups {
-			found = p.askAgain(g, m) || found
+			found = p.askAgain(from, g, m) || found
 		}
 	}
 	return found

@@ -104,7 +104,7 @@ func (h *home) kick(l *Loop, now Tick, bits uint32) {
 			continue
 		}
 		if h.pass(l, now, s&latches) {
-			h.state.Or(latches)
+			h.state.Or(arrived) // who could not be served then is not asked again for that
 			h.state.And(^held)
 			l.runSoon(h)
 			return

@@ -28,9 +28,25 @@ func (d *Dispatcher) Changed(now Tick) {
 	d.makeHomes()
 	d.moveGroups(old)
 	d.regroup(now)
+	d.sendAway(now)
 	d.publish()
 	for _, h := range d.homes {
 		h.kick(d.loops[0], now, latches)
+	}
+}
+
+// sendAway refuses who waits in a pool that was removed: there will be no
+// member for them.
+func (d *Dispatcher) sendAway(now Tick) {
+	for _, pl := range d.pools {
+		if pl == nil || !pl.removed {
+			continue
+		}
+		p := pass{home: pl.home, loop: d.loops[0], now: now}
+		d.eachWaiter(pl.id, func(_ *WaiterView, e *queue.Entry, g *group) bool {
+			p.refuse(g, *e, noMember)
+			return true
+		})
 	}
 }
 
@@ -67,20 +83,24 @@ func (pl *pool) arrange(now Tick) {
 
 // forget drops removed pools and nodes that nobody names any more.
 func (d *Dispatcher) forget() {
+	pools, nodes := map[*pool]bool{}, map[*node]bool{}
+	for _, m := range d.members {
+		if m != nil {
+			pools[m.pool], nodes[m.node] = true, true
+		}
+	}
 	for i, pl := range d.pools {
-		if pl != nil && pl.removed && len(pl.virtuals) == 0 && !d.anyMember(func(m *member) bool { return m.pool == pl }) {
+		if pl != nil && pl.removed && len(pl.virtuals) == 0 && !pools[pl] {
 			d.pools[i] = nil
+			d.free.pools = min(d.free.pools, i)
 		}
 	}
 	for i, n := range d.nodes {
-		if n != nil && n.removed && !d.anyMember(func(m *member) bool { return m.node == n }) {
+		if n != nil && n.removed && !nodes[n] {
 			d.nodes[i] = nil
+			d.free.nodes = min(d.free.nodes, i)
 		}
 	}
-}
-
-func (d *Dispatcher) anyMember(is func(*member) bool) bool {
-	return slices.ContainsFunc(d.members, func(m *member) bool { return m != nil && is(m) })
 }
 
 // makeHomes gives pools that share a node, directly or through others, one
@@ -184,7 +204,7 @@ func (h *home) adopt(g *group) {
 	}
 	h.active = append(h.active, g)
 	h.entries += g.queue.Len()
-	g.blocked = false
+	g.blocked, g.again = false, 0
 	g.age()
 }
 

@@ -189,7 +189,7 @@ func TestSlowRampUnderLoad(t *testing.T) {
 // override-connection-limit: whatever else gives way, the virtual server's limit
 // does not.
 func TestOverrideUnderLoad(t *testing.T) {
-	r := newRig(4, "pool p limit=2\nvirtual v limit=5 override=on\nnode n limit=1\nmember A limit=1 node=n\nmember B limit=1")
+	r := newRig(4, "pool p limit=2\nvirtual v limit=5 persist=32/128 override=on\nnode n limit=1\nmember A limit=1 node=n\nmember B limit=1")
 	for _, kind := range []string{"pool", "member", "node"} {
 		for i := range r.levels[kind] {
 			r.levels[kind][i].allowed.Store(0)

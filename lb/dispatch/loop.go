@@ -49,8 +49,9 @@ func (l *Loop) arrive(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Ve
 	if m := l.d.persisted(s); m != nil && m.operator() == Offline {
 		s = 0 // another member
 	}
-	if !v.pool.waiting.Load() { // or else: nobody overtakes the waiters
-		path, ok := l.take(now, v, s, 0, a.Source)
+	// Nobody overtakes who waits, or who has just parked and may have to.
+	if v.pool.home.state.Load() == 0 && !v.pool.waiting.Load() {
+		path, ok := l.take(now, v, s, 0, a.Source, false)
 		if ok {
 			if s = l.record(now, v, s, a.Source, path); s == 0 {
 				return Verdict{Kind: Proceed, Path: path}
@@ -135,7 +136,7 @@ func (l *Loop) room(now Tick, v *virtual, s, in Sticky) (most int64, why Reason)
 	switch {
 	case most == 0:
 		return 0, QueueOff
-	case pl.refuseEarly && pl.hopeless(now, depth.Load()+1):
+	case pl.refuseEarly && !pl.paused.Load() && pl.hopeless(now, depth.Load()+1):
 		return 0, Early
 	}
 	return most, NotRefused
@@ -184,7 +185,7 @@ func (l *Loop) takeSwept(now Tick, v *virtual, s Sticky, tried uint64, from Sour
 	if v.pool.home.ramping.Load() {
 		v.pool.home.kick(l, now, capacity)
 	}
-	return l.take(now, v, s, tried, from)
+	return l.take(now, v, s, tried, from, true)
 }
 
 func (l *Loop) entry(v *virtual, s Sticky, w Waiter, a *Attempt, mark uint8) queue.Entry {
@@ -195,9 +196,9 @@ func (l *Loop) entry(v *virtual, s Sticky, w Waiter, a *Attempt, mark uint8) que
 }
 
 // take takes a whole path for a newcomer, all or nothing.
-func (l *Loop) take(now Tick, v *virtual, s Sticky, tried uint64, from Source) (Path, bool) {
+func (l *Loop) take(now Tick, v *virtual, s Sticky, tried uint64, from Source, swept bool) (Path, bool) {
 	h := v.pool.home
-	t := taking{loop: l.index, now: now, lease: h.flags.Load() == 0}
+	t := taking{loop: l.index, now: now, lease: h.flags.Load() == 0, swept: swept}
 	w := wish{member: l.d.persisted(s), tried: tried, source: from}
 	next := &l.next[v.pool.id]
 	path, ok := t.path(v, &w, next)

@@ -50,7 +50,8 @@ type pool struct {
 	weights  []uint32 // of members
 	mode     Mode
 	removed  bool
-	regroup  bool // its waiters are to be sorted anew
+	salt     uint64 // of the hashes of sources
+	regroup  bool   // its waiters are to be sorted anew
 
 	// Rules. Atomic, since tests of the core change them while loops decide.
 	queue        atomic.Bool
@@ -79,6 +80,7 @@ type pool struct {
 
 	// Owned by who has the baton.
 	next    chooser
+	full    bool                // no member had a slot for who may go to any, and no capacity latch came since
 	lines   [topClass + 1]*line // by class, if fair
 	fairly  []*line             // those of them that have waiters
 	codel   codel.CoDel
@@ -86,10 +88,10 @@ type pool struct {
 	queued  bool  // somebody has waited for a single member
 	indices int   // of members, handed out so far
 
-	meter rate.Meter // written by who has the baton
-	own   QueueStats // of those in the pool's own queue
-	all   ages       // of the members' queues too
-	past  QueueStats // of members that were removed
+	meter rate.Meter  // written by who has the baton
+	own   QueueStats  // of those in the pool's own queue
+	all   ages        // of the members' queues too
+	past  *QueueStats // of members that were removed; see objects
 }
 
 type node struct {

@@ -179,6 +179,9 @@ func (p *pass) unblock() {
 	for _, g := range p.active {
 		g.blocked = false
 	}
+	for _, pl := range p.pools {
+		pl.full = false
+	}
 }
 
 // sweepAll puts changed limits into force, brings every free token into
@@ -310,7 +313,9 @@ func (p *pass) publish() {
 		}
 		at, _ := g.deadline(Tick(e.Since))
 		due = sooner(sooner(due, at), g.staysUntil(e))
-		if pl := g.virtual.pool; pl.ailing.Load() > 0 {
+	}
+	for _, pl := range p.pools {
+		if pl.ailing.Load() > 0 && pl.waiting.Load() {
 			due = sooner(due, pl.rested(p.now))
 		}
 	}

@@ -71,13 +71,19 @@ func (v *virtual) claim(now Tick, from Source, m *member) persist.Member {
 	return v.records.Load().Claim(int64(now), from.Hi, from.Lo, m.name(), v.usable)
 }
 
+// recorded names the member that the head of a queue for any has a record of
+// by now, and is to wait for; 0: none.
+func (p *pass) recorded(g *group, e *queue.Entry) Sticky {
+	if g.member != nil || e.Mark&waived != 0 || g.virtual.records.Load() == nil {
+		return 0
+	}
+	return p.d.memberFor(p.now, g.virtual, p.d.sourceOf(g.virtual, e))
+}
+
 // persistedNow moves the head of a queue for any member to that of the member
 // it has a record of by now. True if it did.
 func (p *pass) persistedNow(g *group, e *queue.Entry) bool {
-	if g.member != nil || e.Mark&waived != 0 || g.virtual.records.Load() == nil {
-		return false
-	}
-	s := p.d.memberFor(p.now, g.virtual, p.d.sourceOf(g.virtual, e))
+	s := p.recorded(g, e)
 	if s == 0 {
 		return false
 	}

@@ -60,14 +60,44 @@ func (p *pass) look() *group {
 
 // consider makes g the candidate if its head can be served and is older.
 func (p *pass) consider(c *candidate, g *group) {
-	if g.blocked || g.virtual.pool.paused.Load() {
+	if g.blocked || !g.mayBeServed(p.now) {
 		return
 	}
 	e := p.trim(g)
-	if e != nil && (c.group == nil || before(g, e, c.group, c.head)) {
+	if e == nil {
+		return
+	}
+	if pl := g.virtual.pool; (pl.full || !pl.slots.InWord()) && g.key.plain() && p.recorded(g, e) == 0 {
+		g.blocked = true
+		return
+	}
+	if c.group == nil || before(g, e, c.group, c.head) {
 		c.group, c.head = g, e
 	}
 }
+
+// mayBeServed says whether it is worth a try to serve the head of g: so that a
+// slot that frees costs no try of each of a thousand queues that it is not for.
+func (g *group) mayBeServed(now Tick) bool {
+	v, pl, m := g.virtual, g.virtual.pool, g.member
+	switch {
+	case pl.paused.Load():
+		return false
+	case m != nil && m.operator() == Offline:
+		return true // they are moved to the pool
+	case !v.slots.InWord():
+		return false
+	case m == nil:
+		// With records a head may have got a member of its own meanwhile.
+		return v.records.Load() != nil || pl.slots.InWord() && !(pl.full && g.key.plain())
+	case !m.eligible(now, true):
+		return false
+	}
+	return v.cfg.Override || pl.slots.InWord() && m.slots.InWord() && m.node.slots.InWord()
+}
+
+// plain says that any member will do.
+func (k *groupKey) plain() bool { return k.member == nil && k.tried == 0 }
 
 // before says whether e of g is served before o of h.
 func before(g *group, e *queue.Entry, h *group, o *queue.Entry) bool {
@@ -87,7 +117,6 @@ func (p *pass) grant(g *group) {
 	}
 	path, ok := p.takePath(g, &e)
 	if !ok {
-		g.blocked = true
 		return
 	}
 	if p.overtakes(g, &e, path) {
@@ -113,29 +142,30 @@ func (p *pass) grant(g *group) {
 // or who has just come back from a failed dial and gave it back itself. Then
 // that one is asked first. It is asked once for each slot that is given out.
 func (p *pass) overtakes(g *group, e *queue.Entry, path Path) bool {
-	if p.comeback.Load() != p.came && p.drain() {
+	if p.comeback.Load() != p.came && (p.drain() || p.budget <= 0) {
 		return true
 	}
 	m := p.d.members[path.Member]
-	found := g.flow != nil && p.passedOver(g.flow, m)
+	found := g.flow != nil && p.passedOver(g, m)
 	for _, o := range p.active {
-		if !o.blocked || o.flow != g.flow {
+		if o == g || o.flow != g.flow {
 			continue
 		}
 		if h := o.queue.Head(); h != nil && before(o, h, g, e) {
-			found = p.askAgain(o, m) || found
+			found = p.askAgain(g, o, m) || found
 		}
 	}
 	return found
 }
 
-// askAgain unblocks a queue whose head may want m, once for each slot that is
-// given out.
-func (p *pass) askAgain(o *group, m *member) bool {
-	if !o.blocked || o.again == p.served+1 || !o.wants(m) {
+// askAgain has a queue asked whose head may want m and was passed over, once
+// for each slot that is given out.
+func (p *pass) askAgain(g, o *group, m *member) bool {
+	if o.again == p.served+1 || !o.wants(m) || o.virtual != g.virtual && !o.virtual.slots.InWord() {
 		return false
 	}
 	o.blocked, o.again = false, p.served+1
+	o.virtual.pool.full = false
 	return true
 }
 
@@ -200,7 +230,11 @@ func (p *pass) takePath(g *group, e *queue.Entry) (Path, bool) {
 	path, ok := t.path(v, w, &v.pool.next)
 	if !ok && g.member != nil && v.cfg.Override {
 		p.forced = true
-		return t.force(v, g.member, p.announceDebt)
+		path, ok = t.force(v, g.member, p.announceDebt)
+	}
+	if !ok {
+		g.blocked = true
+		v.pool.full = v.pool.full || t.none && g.key.plain()
 	}
 	return path, ok
 }

@@ -20,6 +20,8 @@ type taking struct {
 	left    bool // it did, and left the rest in a shard
 	gave    bool // it gave a token back
 	sharded bool // ... into a shard
+	swept   bool // no free token lies out of its reach
+	none    bool // it was no member that had a slot
 }
 
 // path takes the virtual server, the pool, and a member with its node: all, or
@@ -32,6 +34,7 @@ func (t *taking) path(v *virtual, w *wish, next *chooser) (Path, bool) {
 		if m, probe := t.member(v.pool, w, next); m != nil {
 			return Path{v.id, m.id, probe, w.member != nil}, true
 		}
+		t.none = true
 		t.give(v.pool.slots)
 	}
 	t.give(v.slots)

@@ -11,9 +11,18 @@ import (
 
 // publish shows the topology to readers.
 func (d *Dispatcher) publish() {
-	d.seen.Store(&objects{
-		slices.Clone(d.virtuals), slices.Clone(d.pools), slices.Clone(d.members), slices.Clone(d.nodes),
-	})
+	seen := &objects{
+		virtuals: slices.Clone(d.virtuals), pools: slices.Clone(d.pools),
+		members: slices.Clone(d.members), nodes: slices.Clone(d.nodes),
+	}
+	for _, pl := range d.pools {
+		var past *QueueStats
+		if pl != nil {
+			past = pl.past
+		}
+		seen.past = append(seen.past, past)
+	}
+	d.seen.Store(seen)
 }
 
 // at returns s[i], or nil.
@@ -116,7 +125,7 @@ func (d *Dispatcher) PoolQueueAll(id PoolID) *QueueStats {
 		return sum
 	}
 	sum.add(&pl.own)
-	sum.add(&pl.past)
+	sum.add(seen.past[id])
 	head := pl.own.Head.Load()
 	for _, m := range seen.members {
 		if m != nil && m.pool == pl {

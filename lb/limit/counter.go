@@ -251,6 +251,9 @@ func (c *Counter) Most() int64 {
 	return c.most.Load()
 }
 
+// InWord says whether TakeWord would find a token.
+func (c *Counter) InWord() bool { return c.word.Load() > 0 }
+
 // Below says whether one more may be in use, be the token in reach or not.
 func (c *Counter) Below() bool { return c.InUse() < c.limit.Load() }
 

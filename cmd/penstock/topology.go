@@ -3,6 +3,7 @@ package main
 import (
 	"hash/fnv"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 
 	"penstock/lb/control/config"
@@ -17,6 +18,7 @@ import (
 func topology(c *config.Config, log *slog.Logger) proxy.Config {
 	p := proxy.Config{Log: log}
 	p.Dispatch.Loops = loops(c)
+	p.Dispatch.Seed = rand.Uint64()
 	for i := range c.Virtuals {
 		p.Virtuals = append(p.Virtuals, sessionsOf(c, i))
 		p.Dispatch.Virtuals = append(p.Dispatch.Virtuals, virtualOf(c, i))

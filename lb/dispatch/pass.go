@@ -342,6 +342,7 @@ func (p *pass) publishHeads() {
 	}
 	for _, pl := range p.pools {
 		tell(&pl.head, &pl.own)
+		pl.all.tell()
 		if pl.queued { // members' queues are seldom used
 			for _, m := range pl.members {
 				tell(&m.head, &m.stats)
@@ -356,8 +357,9 @@ func (p *pass) publishHeads() {
 // older makes head the older ticket; 0 is none.
 func older(head *int64, since int64) { *head = int64(sooner(Tick(*head), Tick(since))) }
 
-// tell publishes a head, and starts afresh.
+// tell publishes a head and the ages, and starts afresh.
 func tell(head *int64, s *QueueStats) {
+	s.tell()
 	if s.Head.Load() != *head {
 		s.Head.Store(*head)
 	}

@@ -200,6 +200,7 @@ func (p *pass) handOver(g *group, e queue.Entry, path Path) {
 	p.d.uncount(g.virtual, was).served(wait)
 	g.virtual.stats.served(wait)
 	pl := g.virtual.pool
+	pl.queued = pl.queued || was.member() != 0
 	pl.all.served(int64(wait))
 	pl.meter.Add(int64(p.now))
 	if g.flow != nil {

@@ -29,25 +29,37 @@ type QueueStats struct {
 	AbandonedWaits Waits
 }
 
-// ages are the waits of those served, in nanoseconds. Written by who has the
-// baton.
+// ages are the waits of those served, in nanoseconds. They are told at the end of
+// a pass: a store that others can see costs as much as all the rest of it.
 type ages struct {
 	AgeMax atomic.Int64 // longest (connq.ageMax)
 	AgeEma atomic.Int64 // exponential moving average (connq.ageEma)
 	AgeEdm atomic.Int64 // exponentially decaying maximum (connq.ageEdm)
+
+	// Owned by who has the baton.
+	most, ema, edm int64
+	news           bool
 }
 
 // ageShift sets how fast the averages follow: an eighth of the way each time.
 const ageShift = 3
 
 func (a *ages) served(w int64) {
-	if w > a.AgeMax.Load() {
-		a.AgeMax.Store(w)
+	a.most = max(a.most, w)
+	a.ema += (w - a.ema) >> ageShift
+	a.edm = max(w, a.edm-a.edm>>ageShift)
+	a.news = true
+}
+
+// tell shows them to others.
+func (a *ages) tell() {
+	if !a.news {
+		return
 	}
-	ema := a.AgeEma.Load()
-	a.AgeEma.Store(ema + (w-ema)>>ageShift)
-	edm := a.AgeEdm.Load()
-	a.AgeEdm.Store(max(w, edm-edm>>ageShift))
+	a.news = false
+	a.AgeMax.Store(a.most)
+	a.AgeEma.Store(a.ema)
+	a.AgeEdm.Store(a.edm)
 }
 
 // served books a grant. Only the holder of the baton calls it.

@@ -28,6 +28,7 @@ func TestAges(t *testing.T) {
 	for _, ms := range []Tick{8, 0, 0} {
 		s.served(ms * 1e6)
 	}
+	s.tell()
 	for name, ages := range map[string][2]int64{
 		"longest": {s.AgeMax.Load(), 8e6},
 		"average": {s.AgeEma.Load(), 765625}, // 1 ms, then 7/8 of it twice

@@ -109,9 +109,12 @@ func (w *worker) dialReady(i uint32, c *client, p *pair, r sys.Ready, now int64)
 	case r&sys.Err != 0:
 		w.dialEnded(i, c, p, sys.Error(fd), now)
 	case r&sys.Unsure != 0 && !sys.Connected(fd):
-		p.server.Ready = 0
+		// Not yet; or it was, and has been reset: then this may have been the
+		// only event, and Ready is what the rest is read by.
 		if e := sys.Error(fd); e != 0 {
 			w.dialEnded(i, c, p, e, now)
+		} else {
+			p.server.Ready = 0
 		}
 	case r&sys.Out != 0:
 		w.connected(i, c, p, now)

@@ -58,14 +58,15 @@ func TestC17OlderOfTheTwoHeads(t *testing.T) {
 // at the ticket it has.
 func TestC37PersistWait(t *testing.T) {
 	t.Parallel()
-	p, a, b, in := stuck(t, "", "persist-wait=300ms", 1, 1)
+	const wait = 300 * time.Millisecond * raceFactor
+	p, a, b, in := stuck(t, "", "persist-wait="+wait.String(), 1, 1)
 	first := p.politeFrom(sticky)
 	first.say("first\n")
 	p.awaitAll(1)
-	time.Sleep(time.Until(first.at.Add(100 * time.Millisecond)))
+	time.Sleep(time.Until(first.at.Add(wait / 3)))
 	p.politeFrom(sticky).say("second\n")
 	v := b.next(patience)
-	between(t, "the first is on B", v.at.Sub(first.at), 250*time.Millisecond, 350*time.Millisecond) // accepted before connected
+	between(t, "the first is on B", v.at.Sub(first.at), wait-50*time.Millisecond, wait+50*time.Millisecond) // accepted before connected
 	if text, _ := v.line(); text != "first" {
 		t.Errorf("B got %q", text)
 	}

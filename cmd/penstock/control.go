@@ -92,8 +92,9 @@ func (k *control) Reload() error {
 func (k *control) apply(old, next *config.Config, cut []int) error {
 	k.flushLog() // before numbers are used again that lines name
 	var failed error
+	e := edit{control: k, old: old, next: next, cut: cut}
 	err := k.proxy.Isolate(func(now int64) {
-		e := edit{control: k, now: dispatch.Tick(now), old: old, next: next, cut: cut}
+		e.now = dispatch.Tick(now)
 		if failed = e.do(); failed == nil {
 			k.config.Store(next)
 			k.setNames(next)
@@ -105,6 +106,9 @@ func (k *control) apply(old, next *config.Config, cut []int) error {
 		return err
 	}
 	k.watch(next)
+	for _, v := range e.opened {
+		announce(k.proxy, next, v, k.log)
+	}
 	return nil
 }
 

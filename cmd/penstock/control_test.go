@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net"
+	"strings"
 	"testing"
 
 	"penstock/lb/control/admin"
@@ -84,4 +86,28 @@ func TestCutBelongsToOneChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, func() bool { return r.proxy.VirtualTotals(0).Open <= 1 }, "the connection is cut")
+}
+
+// A change that fails is not announced, and says why; the virtual servers that
+// it would have brought don't listen.
+func TestFailedReloadChangesNothing(t *testing.T) {
+	base := "-virtual web,listen=127.0.0.1:0,pool=app\n-pool app,monitor=none\n-member " + server(t) + ",pool=app\n"
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	r := rigged(t, base, nil)
+	was := r.Config()
+	r.file = base + "-virtual one,listen=127.0.0.1:0,pool=app\n-virtual two,listen=" + ln.Addr().String() + ",pool=app\n"
+	if err := r.Reload(); err == nil || !strings.Contains(err.Error(), ln.Addr().String()) {
+		t.Errorf("reload on an address that is in use: %v", err)
+	}
+	if r.Config() != was {
+		t.Error("another configuration is in force")
+	}
+	r.visit(0)
+	ln.Close()
+	r.reload(r.file)
+	r.visit(2)
 }

@@ -22,8 +22,6 @@ const (
 	mostChecks = 64
 	// mostPipes bounds a loop's pipes where descriptors are plenty.
 	mostPipes = 64
-	// leastRoom is the smallest budget to start with: a few pairs.
-	leastRoom = 8
 )
 
 // shareDescriptors divides what RLIMIT_NOFILE allows, and says what comes of
@@ -37,7 +35,7 @@ func shareDescriptors(p *proxy.Config, c *config.Config, log *slog.Logger) error
 	loops := p.Dispatch.Loops
 	p.MaxPipes = min(mostPipes, limit/32/loops)
 	room := limit - ownDescriptors - min(mostChecks, limit/32) - min(admin.MostClients, limit/32) - loops*(loopDescriptors+len(p.Virtuals)+2*p.MaxPipes)
-	if room < leastRoom {
+	if room < kernel.LeastRoom {
 		return fmt.Errorf("RLIMIT_NOFILE is %d: too few descriptors for %d loops and %d virtual servers",
 			limit, loops, len(p.Virtuals))
 	}

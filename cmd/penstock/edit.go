@@ -6,6 +6,7 @@ import (
 
 	"penstock/lb/control/config"
 	"penstock/lb/dispatch"
+	"penstock/stack/proxy"
 )
 
 // edit turns one configuration into another, while the loops stand still.
@@ -16,6 +17,7 @@ type edit struct {
 	old, next *config.Config
 	cut       []int // members whose connections end with them
 	undo      []func()
+	opened    []*config.Virtual // for the log, when the loops go on
 }
 
 func (e *edit) do() error {
@@ -81,22 +83,21 @@ func (e *edit) removeMember(id int) {
 
 // addVirtuals opens the listeners of new virtual servers.
 func (e *edit) addVirtuals() error {
+	var list []proxy.Opening
 	for i := range e.next.Virtuals {
 		v := &e.next.Virtuals[i]
 		if v.ID >= 0 {
 			continue
 		}
 		v.ID = int(e.disp.AddVirtual(virtualOf(e.next, i)))
-		e.undo = append(e.undo, func() { e.disp.RemoveVirtual(e.now, dispatch.VirtualID(v.ID)) })
-		at, err := e.proxy.Open(v.ID, sessionsOf(e.next, i))
-		if err != nil {
+		e.undo = append(e.undo, func() {
 			e.proxy.CloseVirtual(v.ID)
-			return err
-		}
-		e.undo = append(e.undo, func() { e.proxy.CloseVirtual(v.ID) })
-		e.log.Info("listening", "virtual", v.Name, "address", at.String(), "pool", e.next.Pools[v.Pool].Name)
+			e.disp.RemoveVirtual(e.now, dispatch.VirtualID(v.ID))
+		})
+		list = append(list, proxy.Opening{ID: v.ID, Virtual: sessionsOf(e.next, i)})
+		e.opened = append(e.opened, v)
 	}
-	return nil
+	return e.proxy.Open(list...)
 }
 
 // setAll gives what stays its new settings. Those that are the same change

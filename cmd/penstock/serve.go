@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"syscall"
@@ -16,7 +17,9 @@ import (
 
 // serve runs the proxy until it is told to stop. args are where c is from.
 func serve(c *config.Config, args []string, e env) int {
-	log := newLogger(c, e)
+	out := newOutlet(e.stderr)
+	defer out.Close()
+	log := newLogger(c, out)
 	for _, w := range c.Warnings {
 		log.Warn(w)
 	}
@@ -27,12 +30,12 @@ func serve(c *config.Config, args []string, e env) int {
 	return exitOK
 }
 
-func newLogger(c *config.Config, e env) *slog.Logger {
+func newLogger(c *config.Config, out io.Writer) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: c.LogLevel}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(e.stderr, opts))
+		return slog.New(slog.NewJSONHandler(out, opts))
 	}
-	return slog.New(slog.NewTextHandler(e.stderr, opts))
+	return slog.New(slog.NewTextHandler(out, opts))
 }
 
 func serveUntilSignal(c *config.Config, args []string, e env, log *slog.Logger) error {
@@ -67,15 +70,16 @@ func serveUntilSignal(c *config.Config, args []string, e env, log *slog.Logger) 
 		return err
 	}
 	defer stopAdmin()
-	announce(c, p, log)
+	for i := range c.Virtuals {
+		announce(p, c, &c.Virtuals[i], log)
+	}
 	hup := func() { hangUp(k, access, server, log) }
 	return runUntilSignal(k, e, hup, log)
 }
 
-func announce(c *config.Config, p *proxy.Proxy, log *slog.Logger) {
-	for _, v := range c.Virtuals {
-		log.Info("listening", "virtual", v.Name, "address", p.Listening(v.ID).String(), "pool", c.Pools[v.Pool].Name)
-	}
+// announce says where a virtual server of c listens.
+func announce(p *proxy.Proxy, c *config.Config, v *config.Virtual, log *slog.Logger) {
+	log.Info("listening", "virtual", v.Name, "address", p.Listening(v.ID).String(), "pool", c.Pools[v.Pool].Name)
 }
 
 // hangUp does what SIGHUP asks for: the access log goes on in a new file, and

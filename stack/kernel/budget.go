@@ -6,12 +6,9 @@ import "sync/atomic"
 // accept does not run into EMFILE and a granted waiter finds a descriptor to
 // dial with.
 type Budget struct {
-	// Constant.
-	max     int64
-	reserve int64 // kept back from accept, for dials
+	clients int64 // most clients at once; constant
 
-	clients int64 // most clients at once
-
+	max    atomic.Int64
 	used   atomic.Int64
 	open   atomic.Int64 // clients
 	paused atomic.Int32 // loops whose listeners pause
@@ -27,10 +24,10 @@ func Reserve(max int) int { return min(max/8+1, 1024) }
 // as many as there are descriptors for). resume is called when something came
 // free while a loop paused, on the thread that freed it.
 func NewBudget(max, clients int, resume func()) *Budget {
-	m := int64(max)
-	b := &Budget{max: m, clients: int64(clients), reserve: int64(Reserve(max)), resume: resume}
+	b := &Budget{clients: int64(clients), resume: resume}
+	b.max.Store(int64(max))
 	if clients == 0 {
-		b.clients = m
+		b.clients = int64(max)
 	}
 	return b
 }
@@ -42,7 +39,36 @@ func (b *Budget) Clients() int { return int(b.open.Load()) }
 func (b *Budget) Used() int { return int(b.used.Load()) }
 
 // Max returns the budget's size.
-func (b *Budget) Max() int { return int(b.max) }
+func (b *Budget) Max() int { return int(b.max.Load()) }
+
+// LeastRoom is the smallest budget: a few pairs.
+const LeastRoom = 8
+
+// Withdraw takes descriptors out of the budget, for listeners. False if it
+// would be smaller than what is used already, or than LeastRoom.
+func (b *Budget) Withdraw(n int) bool {
+	for {
+		m := b.max.Load()
+		if left := m - int64(n); left < LeastRoom || left < b.used.Load() {
+			return false
+		}
+		if b.max.CompareAndSwap(m, m-int64(n)) {
+			return true
+		}
+	}
+}
+
+// Deposit puts them back.
+func (b *Budget) Deposit(n int) {
+	b.max.Add(int64(n))
+	b.freed()
+}
+
+// toAccept is how many may be used when a client is accepted.
+func (b *Budget) toAccept() int64 {
+	m := b.max.Load()
+	return m - int64(Reserve(int(m)))
+}
 
 // accept takes a place and a descriptor for a client that is about to be
 // accepted.
@@ -50,7 +76,7 @@ func (b *Budget) accept() bool {
 	if !take(&b.open, b.clients) {
 		return false
 	}
-	if take(&b.used, b.max-b.reserve) {
+	if take(&b.used, b.toAccept()) {
 		return true
 	}
 	b.left()
@@ -70,7 +96,7 @@ func (b *Budget) left() {
 }
 
 // dial takes a descriptor for a connection to a server.
-func (b *Budget) dial() bool { return take(&b.used, b.max) }
+func (b *Budget) dial() bool { return take(&b.used, b.max.Load()) }
 
 // take adds one unless there are as many as allowed. It never shows more than
 // there are: who looks for room meanwhile is not misled.
@@ -100,5 +126,5 @@ func (b *Budget) freed() {
 
 // room says whether accept would succeed.
 func (b *Budget) room() bool {
-	return b.used.Load() < b.max-b.reserve && b.open.Load() < b.clients
+	return b.used.Load() < b.toAccept() && b.open.Load() < b.clients
 }

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/panjf2000/gnet/v2/pkg/netpoll"
@@ -47,43 +45,32 @@ type listener struct {
 	batch int // how many to accept before looking elsewhere
 }
 
-// Address is where a virtual server listens.
-type Address struct {
-	netip.AddrPort
-	Dual bool // all addresses of both families, on AddrPort's port
-}
-
-func (a Address) String() string {
-	if a.Dual {
-		return ":" + strconv.Itoa(int(a.Port()))
-	}
-	return a.AddrPort.String()
-}
-
-// Listen opens this loop's own listener (SO_REUSEPORT) and starts accepting
-// when the loop runs, or has its next turn. index is passed to Accepted. It
-// returns the address, with the port that was chosen if a.Port is 0.
+// Listen opens this loop's own listener and starts accepting when the loop
+// runs, or has its next turn. index is passed to Accepted. It returns the
+// address, with the port that was chosen if a.Port is 0.
 func (l *Loop) Listen(index int, a Address, o Options) (Address, error) {
-	opts := []socket.Option[int]{
-		{SetSockOpt: socket.SetReuseAddr, Opt: 1},
-		{SetSockOpt: socket.SetReuseport, Opt: 1},
-		{SetSockOpt: socket.SetNoDelay, Opt: 1},
-		{SetSockOpt: smallStart, Opt: parkedBuffer},
-		{SetSockOpt: o.apply, Opt: 0},
-	}
-	fd, _, err := socket.TCPSocket("tcp", a.String(), true, opts, nil)
+	fd, at, err := Bind(a, o)
 	if err != nil {
+		return a, err
+	}
+	if err := l.Take(fd, index); err != nil {
+		sys.Close(fd)
 		return a, fmt.Errorf("listen on %v: %w", a, err)
 	}
+	return at, nil
+}
+
+// Take makes a socket of Bind a listener of this loop, which owns it from then
+// on. After an error it is the caller's still.
+func (l *Loop) Take(fd, index int) error {
+	if err := unix.Listen(fd, backlog); err != nil {
+		return err
+	}
 	if err := l.admit(fd); err != nil {
-		sys.Close(fd)
-		return a, fmt.Errorf("watch %v: %w", a, err)
+		return err
 	}
 	l.listeners = append(l.listeners, listener{fd: fd, index: index, batch: 1})
-	if a.Port() == 0 {
-		a.AddrPort = netip.AddrPortFrom(a.Addr(), boundPort(fd))
-	}
-	return a, nil
+	return nil
 }
 
 // admit has the poller watch a listener. A loop that pauses does so when it
@@ -93,49 +80,6 @@ func (l *Loop) admit(fd int) error {
 		return nil
 	}
 	return l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, false)
-}
-
-// Free returns an error if somebody listens on the address. SO_REUSEPORT alone
-// would let a second process in: two limits and two queues for one service.
-func (a Address) Free() error {
-	if a.Port() == 0 {
-		return nil
-	}
-	family, sa := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: int(a.Port()), Addr: a.bytes()})
-	if ip := a.Addr(); !a.Dual && ip.Unmap().Is4() {
-		family, sa = unix.AF_INET, &unix.SockaddrInet4{Port: int(a.Port()), Addr: ip.Unmap().As4()}
-	}
-	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil // Listen will tell
-	}
-	defer unix.Close(fd)
-	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
-	if family == unix.AF_INET6 && !a.Dual {
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
-	}
-	if err := unix.Bind(fd, sa); err != nil {
-		return fmt.Errorf("listen on %v: %w", a, err)
-	}
-	return nil
-}
-
-// bytes is the address as IPv6; all zero for Dual.
-func (a Address) bytes() (b [16]byte) {
-	if !a.Dual {
-		b = a.Addr().As16()
-	}
-	return b
-}
-
-func boundPort(fd int) uint16 {
-	switch sa, _ := unix.Getsockname(fd); sa := sa.(type) {
-	case *unix.SockaddrInet4:
-		return uint16(sa.Port)
-	case *unix.SockaddrInet6:
-		return uint16(sa.Port)
-	}
-	return 0
 }
 
 // smallStart bounds what a parked client can make the kernel hold.
@@ -158,8 +102,6 @@ func canUnlock() bool {
 	defer unix.Close(fd)
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, soBufLock, 0) == nil
 }
-
-func (o Options) apply(fd, _ int) error { o.Apply(fd); return nil }
 
 // Apply sets the options on a socket that did not inherit them. A kernel that
 // refuses one goes on with its default.

@@ -25,12 +25,15 @@ func (l *Loop) SetOptions(fd int, o Options) {
 }
 
 // CloseListener stops accepting for good at one listener. What waits in its
-// backlog is cut off, unless DrainListener was called.
-func (l *Loop) CloseListener(fd int) {
-	if i := l.listenerOf(fd); i >= 0 {
+// backlog is cut off, unless DrainListener was called. False if there is none
+// with that descriptor.
+func (l *Loop) CloseListener(fd int) bool {
+	i := l.listenerOf(fd)
+	if i >= 0 {
 		sys.Close(fd)
 		l.listeners = slices.Delete(l.listeners, i, i+1)
 	}
+	return i >= 0
 }
 
 // DrainListener accepts what waits in a listener's backlog, as far as the

@@ -148,7 +148,7 @@ func (c *changer) once() {
 // move has the first virtual server listen elsewhere.
 func (c *changer) move() {
 	c.isolated(func(int64) {
-		if _, err := c.Open(0, c.Proxy.virtuals[0]); err != nil {
+		if err := c.Open(Opening{0, c.Proxy.virtuals[0]}); err != nil {
 			c.t.Error(err)
 		}
 	})

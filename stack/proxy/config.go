@@ -19,8 +19,8 @@ type Config struct {
 	Pools    []Pool
 	Members  []netip.AddrPort
 
-	// MaxDescriptors is how many descriptors connections may hold, pipes not
-	// included; see kernel.Budget.
+	// MaxDescriptors is how many descriptors connections may hold, pipes and
+	// the listeners of Virtuals not included; see kernel.Budget.
 	MaxDescriptors int
 	MaxClients     int // client connections at once; 0: as descriptors allow
 	// MaxPipes is how many pipes a loop may open for splicing, two

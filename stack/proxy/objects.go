@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"net/netip"
 	"slices"
 	"sync"
@@ -10,9 +9,6 @@ import (
 	"penstock/stack/kernel"
 	"penstock/stack/sys"
 )
-
-// ErrDraining says that no listener is opened any more.
-var ErrDraining = errors.New("the proxy is draining")
 
 // objects is what sessions need to know of the dispatcher's objects, by their
 // numbers there. The loops read it at any time; it changes while they stand
@@ -75,90 +71,6 @@ func (p *Proxy) SetVirtual(id int, v Virtual) {
 	}
 }
 
-// Open makes virtual server id known and opens its listeners on all loops, or
-// on none. Clients that come are accepted when the loops go on, so that it may
-// be made known to the dispatcher afterwards. If it listens already, it moves:
-// the old listeners are closed as by CloseVirtual, when the new ones are open.
-func (p *Proxy) Open(id int, v Virtual) (kernel.Address, error) {
-	if p.draining.Load() {
-		return v.Listen, ErrDraining
-	}
-	if !p.shares(v.Listen) {
-		if err := v.Listen.Free(); err != nil {
-			return v.Listen, err
-		}
-	}
-	return p.open(id, v)
-}
-
-// shares says whether a listener of ours has the port: then Free can't tell
-// whether somebody else has the address.
-func (p *Proxy) shares(a kernel.Address) bool {
-	for id := range p.virtuals {
-		if p.isOpen(id) && p.Listening(id).Port() == a.Port() {
-			return true
-		}
-	}
-	return false
-}
-
-// isOpen says whether clients of virtual server id may still arrive.
-func (p *Proxy) isOpen(id int) bool {
-	return slices.ContainsFunc(p.workers, func(w *worker) bool { return len(w.loop.Listeners(id)) > 0 })
-}
-
-func (p *Proxy) open(id int, v Virtual) (at kernel.Address, err error) {
-	old := make([][]int, len(p.workers))
-	for i, w := range p.workers {
-		old[i] = w.loop.Listeners(id)
-	}
-	at = v.Listen // the first loop's listener chooses the port if it is 0
-	for _, w := range p.workers {
-		if at, err = w.loop.Listen(id, at, v.Options); err != nil {
-			p.unopen(id, old)
-			return v.Listen, err
-		}
-	}
-	for i, w := range p.workers {
-		w.countVirtual(id)
-		w.closing = append(w.closing, old[i]...)
-	}
-	p.virtuals = put(p.virtuals, id, v)
-	p.listeningMu.Lock()
-	p.listening = put(p.listening, id, at)
-	p.listeningMu.Unlock()
-	return at, nil
-}
-
-// unopen closes the listeners of virtual server id but the old ones.
-func (p *Proxy) unopen(id int, old [][]int) {
-	for i, w := range p.workers {
-		for _, fd := range w.loop.Listeners(id)[len(old[i]):] {
-			w.loop.CloseListener(fd)
-		}
-	}
-}
-
-// CloseVirtual closes the listeners of virtual server id, which is taken from
-// the dispatcher. Each loop does it in its next turn, and accepts who waits in
-// the backlog first: who got through the handshake is served. It is done when
-// another Isolate has returned. Its sessions go on; see Forget.
-func (p *Proxy) CloseVirtual(id int) {
-	for _, w := range p.workers {
-		w.closing = append(w.closing, w.loop.Listeners(id)...)
-	}
-	p.closed = append(p.closed, id)
-}
-
-// unlisten closes listeners, with nobody left in their backlogs.
-func (w *worker) unlisten() {
-	for _, fd := range w.closing {
-		w.loop.DrainListener(fd)
-		w.loop.CloseListener(fd)
-	}
-	w.closing = w.closing[:0]
-}
-
 // Forget tells the dispatcher of the objects that were removed there and that
 // no session names any more. Their numbers may be used again, and count from
 // zero; gone (may be nil) is told what a member had counted. It returns how
@@ -211,12 +123,4 @@ func (p *Proxy) forgetMember(id int) bool {
 // one.
 func (p *Proxy) ClientOf(loop int, conn uint32) netip.AddrPort {
 	return p.workers[loop].clients.At(conn).peer.AddrPort()
-}
-
-// Listening returns the address of virtual server v, with its port. Anybody
-// may ask.
-func (p *Proxy) Listening(v int) kernel.Address {
-	p.listeningMu.Lock()
-	defer p.listeningMu.Unlock()
-	return p.listening[v]
 }

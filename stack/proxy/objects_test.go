@@ -63,11 +63,10 @@ func (r *rig) addVirtual(v Virtual) (id int, at netip.AddrPort) {
 	r.t.Helper()
 	r.change(func(d *dispatch.Dispatcher, now dispatch.Tick) {
 		id = int(d.AddVirtual(dispatch.VirtualConfig{}))
-		a, err := r.Open(id, v)
-		if err != nil {
+		if err := r.Open(Opening{id, v}); err != nil {
 			r.t.Error(err)
 		}
-		at = a.AddrPort
+		at = r.Listening(id).AddrPort
 	})
 	return id, at
 }
@@ -161,7 +160,7 @@ func TestC58ChangesElsewhere(t *testing.T) {
 		func(*dispatch.Dispatcher, dispatch.Tick) {},
 		func(d *dispatch.Dispatcher, now dispatch.Tick) {
 			other = int(d.AddVirtual(dispatch.VirtualConfig{Limit: 5}))
-			if _, err := r.Open(other, anyPort()); err != nil {
+			if err := r.Open(Opening{other, anyPort()}); err != nil {
 				t.Error(err)
 			}
 		},
@@ -269,18 +268,18 @@ func TestOpenFails(t *testing.T) {
 	taken := Virtual{Listen: kernel.Address{AddrPort: addrOf(listenPlain(t))}}
 	before := leak.Descriptors()
 	r.isolated(func(int64) {
-		if _, err := r.Open(1, taken); err == nil {
+		if err := r.Open(Opening{1, taken}); err == nil {
 			t.Error("listens on an address that is in use")
 		}
-		if _, err := r.Open(1, anyPort()); err != nil {
+		if err := r.Open(Opening{1, anyPort()}); err != nil {
 			t.Error(err)
 		}
 		defer r.CloseVirtual(1)
 		defer limitDescriptors(t, 1)()
-		if _, err := r.Open(2, anyPort()); err == nil {
+		if err := r.Open(Opening{2, anyPort()}); err == nil {
 			t.Error("two listeners with one descriptor")
 		}
-		if _, err := r.Open(1, anyPort()); err == nil {
+		if err := r.Open(Opening{1, anyPort()}); err == nil {
 			t.Error("moved with one descriptor")
 		}
 		for i, w := range r.workers {
@@ -297,7 +296,7 @@ func TestOpenFails(t *testing.T) {
 	visit(t, r)
 	r.Drain()
 	r.isolated(func(int64) {
-		if _, err := r.Open(1, anyPort()); err != ErrDraining {
+		if err := r.Open(Opening{1, anyPort()}); err != ErrDraining {
 			t.Errorf("opened while draining: %v", err)
 		}
 	})
@@ -329,7 +328,7 @@ func TestVirtualMoves(t *testing.T) {
 	c := r.dial()
 	server := s.next(t)
 	r.isolated(func(int64) {
-		if _, err := r.Open(0, anyPort()); err != nil {
+		if err := r.Open(Opening{0, anyPort()}); err != nil {
 			t.Error(err)
 		}
 	})

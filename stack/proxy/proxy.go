@@ -72,18 +72,12 @@ func (p *Proxy) addObjects() error {
 	for i, m := range p.cfg.Members {
 		p.SetMember(i, int(p.cfg.Dispatch.Members[i].Pool), m)
 	}
-	for i := range p.cfg.Virtuals {
-		if err := p.cfg.Virtuals[i].Listen.Free(); err != nil {
-			return err
-		}
-	}
+	var list []Opening
 	for i, v := range p.cfg.Virtuals {
 		v.Pool = p.cfg.Dispatch.Virtuals[i].Pool
-		if _, err := p.open(i, v); err != nil {
-			return err
-		}
+		list = append(list, Opening{i, v})
 	}
-	return nil
+	return p.open(list)
 }
 
 // Dispatcher returns what decides.

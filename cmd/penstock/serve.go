@@ -48,7 +48,11 @@ func serveUntilSignal(c *config.Config, args []string, e env, log *slog.Logger) 
 		return err
 	}
 	if access != nil {
-		defer access.Close() // the loops have ended by then
+		defer func() { // the loops have ended by then
+			if err := access.Close(); err != nil {
+				log.Error("not all lines are written", "error", err)
+			}
+		}()
 	}
 	cfg.Ended = ended(access)
 	if c.Demo {
@@ -114,13 +118,23 @@ func runUntilSignal(k *control, e env, hup func(), log *slog.Logger) error {
 	p := k.proxy
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run() }()
+	hups := make(chan struct{}, 1)
+	defer close(hups)
+	go func() { // files may hang, which must not keep us from ending
+		for range hups {
+			hup()
+		}
+	}()
 	for {
 		select {
 		case err := <-ended:
 			return err
 		case s := <-e.signals:
 			if s == syscall.SIGHUP {
-				hup()
+				select {
+				case hups <- struct{}{}:
+				default: // one is on its way
+				}
 				continue
 			}
 			limit := k.Config().DrainTime

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
+	"time"
 )
 
 // ErrNoFile is what Reopen says of a log that New made, or that is stderr.
 var ErrNoFile = errors.New("access log: not a file")
 
-// errClosed is what Reopen says of a log that is closed.
-var errClosed = errors.New("access log: closed")
+var (
+	errClosed = errors.New("access log: closed")
+	errStuck  = errors.New("access log: nothing more can be written to it, and what waits is lost if that stays so")
+)
 
 // sink is what a log writes to, and closes if it opened it.
 type sink struct {
@@ -41,8 +45,12 @@ func Open(path string, c Config) (*Log, error) {
 	return l, nil
 }
 
+// openFile does not wait for somebody to read, if it is a FIFO.
 func openFile(path string) (sink, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	if errors.Is(err, syscall.ENXIO) {
+		err = fmt.Errorf("%w: nobody reads it", err)
+	}
 	if err != nil {
 		return sink{}, fmt.Errorf("access log: %w", err)
 	}
@@ -50,7 +58,8 @@ func openFile(path string) (sink, error) {
 }
 
 // Reopen goes on in a file of the same path, after somebody has moved the old
-// one away. On an error the old one stays in use.
+// one away. On an error the old one stays in use: also if it takes nothing for
+// a second, and so can't be left.
 func (l *Log) Reopen() error {
 	if l.path == "" {
 		return ErrNoFile
@@ -59,11 +68,16 @@ func (l *Log) Reopen() error {
 	if err != nil {
 		return err
 	}
+	late := time.NewTimer(stuckTime)
+	defer late.Stop()
 	select {
 	case l.sinks <- s: // the writer owns it from here on
 		return nil
 	case <-l.done:
 		s.close()
 		return errClosed
+	case <-late.C:
+		s.close()
+		return errStuck
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Rotation: the file is moved away, and Reopen goes on in a new one. No line
@@ -113,4 +115,35 @@ func TestReopenNoFile(t *testing.T) {
 	if err := l.Reopen(); !errors.Is(err, ErrNoFile) {
 		t.Errorf("%v", err)
 	}
+}
+
+// A FIFO that nobody reads, or reads on, holds up nobody.
+func TestStuckFIFO(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, config(1)); err == nil || !strings.Contains(err.Error(), "nobody reads it") {
+		t.Errorf("open: %v", err)
+	}
+	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(path, config(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10_000 {
+		l.Ended(0, ended(i))
+	}
+	for name, f := range map[string]func() error{"reopen": l.Reopen, "flush": func() error { l.Flush(); return nil }, "close": l.Close} {
+		begun := time.Now()
+		err := f()
+		if d := time.Since(begun); d > 5*time.Second || name != "flush" && err == nil {
+			t.Errorf("%s: %v after %v", name, err, d)
+		}
+	}
+	r.Close() // lets the writer go
+	<-l.done
 }

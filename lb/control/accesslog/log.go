@@ -62,14 +62,17 @@ func newLog(c Config) *Log {
 // yet; see Flush. Nobody changes n afterwards.
 func (l *Log) SetNames(n Names) { l.names.Store(&n) }
 
-// flushTime bounds Flush: a disk that hangs must hold up nobody.
-const flushTime = time.Second
+// What is written to may hang, and must hold up nobody.
+const (
+	stuckTime = time.Second      // nothing was written for that long
+	closeTime = 10 * time.Second // for all that waits at the end
+)
 
 // Flush waits until the lines of all connections that have ended are written,
 // so that numbers may be given to others; a second at most.
 func (l *Log) Flush() {
 	written := make(chan struct{})
-	late := time.NewTimer(flushTime)
+	late := time.NewTimer(stuckTime)
 	defer late.Stop()
 	select {
 	case l.asked <- written:
@@ -113,10 +116,28 @@ func (l *Log) Lost() (n uint64) {
 	return n
 }
 
-// Close writes what waits and ends the log. The loops must have stopped: what
-// they say later has no line.
+// Close writes what waits and ends the log, unless nothing can be written for
+// a second; it takes ten at most. The loops must have stopped: what they say
+// later has no line.
 func (l *Log) Close() error {
 	l.closing.Do(func() { close(l.stop) })
-	<-l.done
-	return l.failure
+	for since := time.Now(); ; {
+		before := l.written()
+		select {
+		case <-l.done:
+			return l.failure
+		case <-time.After(stuckTime):
+		}
+		if l.written() == before || time.Since(since) >= closeTime {
+			return errStuck
+		}
+	}
+}
+
+// written returns how many records have been turned into lines.
+func (l *Log) written() (n uint64) {
+	for i := range l.lanes {
+		n += l.lanes[i].popped.Load()
+	}
+	return n
 }

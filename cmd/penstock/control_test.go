@@ -7,6 +7,7 @@ import (
 
 	"penstock/lb/control/admin"
 	"penstock/lb/control/config"
+	"penstock/lb/dispatch"
 	"penstock/stack/proxy"
 )
 
@@ -110,4 +111,45 @@ func TestFailedReloadChangesNothing(t *testing.T) {
 	ln.Close()
 	r.reload(r.file)
 	r.visit(2)
+}
+
+// A member that is removed and comes back while it has connections has its
+// number again: they count in its limits, and so does what it has counted.
+func TestMemberComesBack(t *testing.T) {
+	s := server(t)
+	file := "-virtual web,listen=127.0.0.1:0,pool=app\n-pool app,monitor=tcp,monitor-interval=1h,slow-ramp-time=0,queue-depth-cap=none\n" +
+		"-member " + s + ",pool=app,connection-limit=2\n"
+	r := rigged(t, file, nil)
+	id, node := r.idOf("app", s), r.Config().Nodes[0].ID
+	for range 2 {
+		expect(t, r.dial(0), "hello")
+	}
+	waiter := r.dial(0)
+	until(t, func() bool { return r.disp.Pool(0).Waiting == 1 }, "one waits")
+	r.report("app/"+s, false, "in its former life")
+	r.removeMember("app", s)
+
+	r.file = file + "-virtual two,listen=192.0.2.1:1,pool=app\n" // fails when the member is back
+	if err := r.Reload(); err == nil {
+		t.Fatal("listens on a foreign address")
+	}
+	if m := r.disp.Member(dispatch.MemberID(id)); !m.Removed || len(r.past.leaving) != 1 {
+		t.Fatalf("after a change that failed: %+v, %v", m, r.past.leaving)
+	}
+
+	r.addMember("app", config.Setting{Key: "address", Value: s}, config.Setting{Key: "connection-limit", Value: "2"})
+	if got := r.idOf("app", s); got != id || r.Config().Nodes[0].ID != node {
+		t.Errorf("member and node have numbers %d and %d, want %d and %d again", got, r.Config().Nodes[0].ID, id, node)
+	}
+	m := r.member("app", s)
+	if m.InUse != 2 || m.Removed || m.Down || r.disp.Node(0).InUse != 2 || r.disp.Pool(0).Waiting != 1 {
+		t.Errorf("%+v, the node %+v, the pool %+v", m, r.disp.Node(0), r.disp.Pool(0))
+	}
+	if n := r.proxy.MemberTotals(id).Connections + r.PoolPast(0).Connections; n != 2 {
+		t.Errorf("%d connections are counted, want 2", n)
+	}
+	r.edit(func(next *config.Config) error {
+		return next.SetMember("app", s, config.Setting{Key: "connection-limit", Value: "3"})
+	})
+	expect(t, waiter, "hello")
 }

@@ -17,10 +17,17 @@ type edit struct {
 	old, next *config.Config
 	cut       []int // members whose connections end with them
 	undo      []func()
-	opened    []*config.Virtual // for the log, when the loops go on
+
+	// Numbers of what was removed and has connections still: if it comes back,
+	// it has them again, or else these would not count in its limits.
+	leaving      map[place]int
+	leavingNodes map[netip.Addr]int
+
+	opened []*config.Virtual // for the log, when the loops go on
 }
 
 func (e *edit) do() error {
+	e.leaving, e.leavingNodes = e.past.numbers()
 	e.addNodes()
 	e.addPools()
 	e.addMembers()
@@ -41,8 +48,13 @@ func (e *edit) addNodes() {
 		if n.ID >= 0 {
 			continue
 		}
-		n.ID = int(e.disp.AddNode(nodeOf(n)))
-		e.past.freshNode(n.ID)
+		if id, ok := e.leavingNodes[n.Address]; ok {
+			n.ID = id
+			e.disp.ReviveNode(e.now, dispatch.NodeID(id), nodeOf(n))
+		} else {
+			n.ID = int(e.disp.AddNode(nodeOf(n)))
+			e.past.freshNode(n.ID)
+		}
 		e.undo = append(e.undo, func() { e.disp.RemoveNode(e.now, dispatch.NodeID(n.ID)) })
 	}
 }
@@ -67,11 +79,29 @@ func (e *edit) addMembers() {
 			if m.ID >= 0 {
 				continue
 			}
+			if id, ok := e.leaving[place{e.next.Pools[i].ID, m.Address}]; ok {
+				m.ID = id
+				e.reviveMember(i, j)
+				continue
+			}
 			m.ID = int(e.disp.AddMember(e.now, memberOf(e.next, i, j)))
 			e.proxy.SetMember(m.ID, e.next.Pools[i].ID, m.Address)
 			e.undo = append(e.undo, func() { e.removeMember(m.ID) })
 		}
 	}
+}
+
+// reviveMember takes back a member that was removed. To a monitor it is new,
+// and up.
+func (e *edit) reviveMember(i, j int) {
+	id := e.next.Pools[i].Members[j].ID
+	e.disp.ReviveMember(e.now, dispatch.MemberID(id), memberOf(e.next, i, j))
+	e.disp.SetMemberUp(e.now, dispatch.MemberID(id), true)
+	was := e.past.comeBack(id)
+	e.undo = append(e.undo, func() {
+		e.past.leave(id, was)
+		e.removeMember(id)
+	})
 }
 
 func (e *edit) removeMember(id int) {
@@ -139,7 +169,7 @@ func (e *edit) removeAll() {
 		p := &e.old.Pools[i]
 		for j := range p.Members {
 			if id := p.Members[j].ID; !members[id] {
-				e.past.leave(id, p.ID, e.old.Nodes[p.Members[j].Node].ID)
+				e.past.leave(id, leaver{p.ID, e.old.Nodes[p.Members[j].Node].ID, p.Members[j].Address})
 				e.removeMember(id)
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"net/netip"
 	"sync"
 
 	"penstock/stack/proxy"
@@ -16,17 +17,48 @@ type past struct {
 	nodes   map[int]proxy.Totals
 }
 
-type leaver struct{ pool, node int }
+type leaver struct {
+	pool, node int
+	at         netip.AddrPort
+}
+
+// place is where a member is, whatever its number.
+type place struct {
+	pool int
+	at   netip.AddrPort
+}
 
 func newPast() past {
 	return past{leaving: map[int]leaver{}, pools: map[int]proxy.Totals{}, nodes: map[int]proxy.Totals{}}
 }
 
 // leave notes that a member was removed.
-func (p *past) leave(id, pool, node int) {
+func (p *past) leave(id int, l leaver) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaving[id] = leaver{pool, node}
+	p.leaving[id] = l
+}
+
+// comeBack notes that a member that was removed is there again.
+func (p *past) comeBack(id int) leaver {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.leaving[id]
+	delete(p.leaving, id)
+	return l
+}
+
+// numbers are those that members which were removed, and their nodes, have
+// still.
+func (p *past) numbers() (members map[place]int, nodes map[netip.Addr]int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	members, nodes = map[place]int{}, map[netip.Addr]int{}
+	for id, l := range p.leaving {
+		members[place{l.pool, l.at}] = id
+		nodes[l.at.Addr()] = l.node
+	}
+	return members, nodes
 }
 
 // freshPool and freshNode note that a number has a new owner, who has counted

@@ -26,7 +26,8 @@ func openAccessLog(c *config.Config, loops int, e env, log *slog.Logger) (*acces
 // whose connections go on keep the names they had in was.
 func logNames(c *config.Config, was accesslog.Names) accesslog.Names {
 	n := accesslog.Names{
-		Virtuals: slices.Clone(was.Virtuals), Pools: slices.Clone(was.Pools), Members: slices.Clone(was.Members),
+		Virtuals: slices.Clone(was.Virtuals), Pools: slices.Clone(was.Pools),
+		Members: slices.Clone(was.Members), MemberPools: slices.Clone(was.MemberPools),
 	}
 	for i := range c.Virtuals {
 		v := &c.Virtuals[i]
@@ -37,6 +38,7 @@ func logNames(c *config.Config, was accesslog.Names) accesslog.Names {
 		for j := range c.Pools[i].Members {
 			m := &c.Pools[i].Members[j]
 			put(&n.Members, m.ID, m.Address.String())
+			put(&n.MemberPools, m.ID, c.Pools[i].Name)
 		}
 	}
 	return n

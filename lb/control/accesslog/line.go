@@ -46,7 +46,7 @@ func (f *line) write(r *record) error {
 	s.AddAttrs(
 		slog.String("virtual", name(names.Virtuals, int(r.virtual))),
 		slog.String("client", r.addr().String()),
-		slog.String("pool", name(names.Pools, int(r.virtual))),
+		slog.String("pool", names.pool(r)),
 		slog.String("member", name(names.Members, int(r.member))),
 		f.span("wait", r.wait),
 		f.span("connect", r.connect),

@@ -18,7 +18,7 @@ func names() *atomic.Pointer[Names] {
 
 var testNames = Names{
 	Virtuals: []string{"web", "mail"}, Pools: []string{"app", "mx"},
-	Members: []string{"10.0.0.1:80", "[::1]:25"},
+	Members: []string{"10.0.0.1:80", "[::1]:25"}, MemberPools: []string{"app", "mx"},
 }
 
 var at = time.Date(2026, 1, 2, 15, 4, 5, 678901234, time.FixedZone("", 3600))
@@ -49,6 +49,15 @@ func TestLine(t *testing.T) {
 			},
 			`time=2026-01-02T14:04:05.678Z msg=conn virtual=mail client=[2001:db8::1]:80 pool=mx member=- wait=0s connect=0s total=12µs up=0 down=0 position=0 left=- code=QF closer=proxy`,
 			`{"time":"2026-01-02T14:04:05.678Z","msg":"conn","virtual":"mail","client":"[2001:db8::1]:80","pool":"mx","member":"-","wait_ms":0,"connect_ms":0,"total_ms":0.012,"up":0,"down":0,"position":0,"left":"-","code":"QF","closer":"proxy"}`,
+		},
+		{
+			"served by the pool that its virtual server had then",
+			proxy.Ended{
+				Client:  netip.MustParseAddrPort("10.1.2.3:4711"),
+				Virtual: 1, Member: 0, Left: "-", Code: proxy.Served, Closer: "client",
+			},
+			`time=2026-01-02T14:04:05.678Z msg=conn virtual=mail client=10.1.2.3:4711 pool=app member=10.0.0.1:80 wait=0s connect=0s total=0s up=0 down=0 position=0 left=- code=-- closer=client`,
+			`{"time":"2026-01-02T14:04:05.678Z","msg":"conn","virtual":"mail","client":"10.1.2.3:4711","pool":"app","member":"10.0.0.1:80","wait_ms":0,"connect_ms":0,"total_ms":0,"up":0,"down":0,"position":0,"left":"-","code":"--","closer":"client"}`,
 		},
 		{
 			"what has no name, words unheard of, a mapped address",

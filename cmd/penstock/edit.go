@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -28,6 +29,9 @@ type edit struct {
 
 func (e *edit) do() error {
 	e.leaving, e.leavingNodes = e.past.numbers()
+	if len(e.leaving) > config.MostObjects {
+		return fmt.Errorf("%d members that were removed have connections still; allowed are %d", len(e.leaving), config.MostObjects)
+	}
 	e.addNodes()
 	e.addPools()
 	e.addMembers()

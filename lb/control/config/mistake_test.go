@@ -200,3 +200,18 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// Objects have numbers of 16 bits, which must not be given out twice.
+func TestTooMany(t *testing.T) {
+	var file strings.Builder
+	for i := range MostObjects {
+		fmt.Fprintf(&file, "member 10.0.%d.%d:%d\n", i>>8, i&255, 80)
+	}
+	env := testEnv(map[string]string{"f": file.String(), "g": file.String() + "member 10.0.0.1:81\n", "h": file.String() + "member 10.1.0.1:81\n"})
+	if _, err := Parse([]string{"-listen", ":80", "-flagfile", "f"}, env); err != nil {
+		t.Fatal(err)
+	}
+	checkMistakes(t, []string{"-listen", ":80", "-flagfile", "g"}, env, []string{"-member: there are 32001; allowed are 32000"})
+	checkMistakes(t, []string{"-listen", ":80", "-flagfile", "h"}, env, []string{"-member: there are 32001; allowed are 32000",
+		"-node, with the addresses of members: there are 32001; allowed are 32000"})
+}

@@ -44,8 +44,36 @@ func (c *Config) check(origins map[object]origin) Mistakes {
 	for i := range c.Virtuals {
 		k.virtual(&c.Virtuals[i])
 	}
+	k.counts()
 	k.admin()
 	return k.mistakes
+}
+
+// MostObjects is how many virtual servers, pools, members in all pools, and
+// nodes there may be, of each. They have numbers of 16 bits, which those that
+// were removed keep until their last connection has ended: so there are as many
+// again for these.
+const MostObjects = 32_000
+
+func (k *checker) counts() {
+	members := 0
+	for i := range k.c.Pools {
+		members += len(k.c.Pools[i].Members)
+	}
+	for _, of := range []struct {
+		flag string
+		n    int
+	}{
+		{flagVirtual, len(k.c.Virtuals)}, {flagPool, len(k.c.Pools)}, {flagMember, members}, {flagNode, len(k.c.Nodes)},
+	} {
+		if of.n > MostObjects {
+			what := "-" + of.flag
+			if of.flag == flagNode {
+				what += ", with the addresses of members"
+			}
+			k.mistakes = append(k.mistakes, fmt.Sprintf("%s: there are %d; allowed are %d", what, of.n, MostObjects))
+		}
+	}
 }
 
 // wrong keeps quiet if a key of the rule has been reported already.

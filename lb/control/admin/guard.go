@@ -26,7 +26,7 @@ func guard(h http.Handler, tcp bool, t *token) http.Handler {
 		case foreign(cross, r):
 			fail(w, http.StatusForbidden, "requests from other sites are refused")
 		default:
-			h.ServeHTTP(w, r)
+			attend(h, w, r)
 		}
 	})
 }

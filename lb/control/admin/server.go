@@ -56,6 +56,7 @@ func Open(c Config) (*Server, error) {
 		WriteTimeout:      answerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerSize,
+		ConnContext:       remember,
 		ErrorLog:          slog.NewLogLogger(c.Log.With("from", "admin").Handler(), slog.LevelWarn),
 	}
 	return s, nil

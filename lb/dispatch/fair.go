@@ -1,6 +1,10 @@
 package dispatch
 
-import "slices"
+import (
+	"slices"
+
+	"penstock/lb/queue"
+)
 
 // Fairness among senders (queue-fair): waiters of a pool are sorted by the
 // prefix they come from into flows, and the flows are served in turn, each one
@@ -143,6 +147,80 @@ func (p *pass) passedOver(from *group, m *member) (found bool) {
 		}
 	}
 	return found
+}
+
+// letIn judges a newcomer where the loop that let it in could not, since who
+// comes last is not served last.
+func (p *pass) letIn(g *group, e *queue.Entry) {
+	pl := g.virtual.pool
+	if most := pl.depthCap.Load(); pl.fair.on() && most > 0 && pl.depth.Load() > most {
+		p.pushOut(g, e)
+		return
+	}
+	if pl.refuseEarly && !pl.paused.Load() && pl.hopeless(p.now, p.upTo(g)) {
+		p.refuse(g, *e, early)
+	}
+}
+
+// pushOut refuses one of a fair pool whose queue has become too deep by a
+// newcomer: that one if its own flow is the longest, or else the oldest of the
+// longest flow, as FQ-CoDel does (RFC 8290, section 4.1.3). So who floods the queue
+// can't fill it for the others.
+func (p *pass) pushOut(g *group, e *queue.Entry) {
+	out := g.virtual.pool.longest(g.flow)
+	if out == nil {
+		p.refuse(g, *e, overflow)
+		return
+	}
+	for head := out.queue.Head(); head != nil; head = out.queue.Head() {
+		there := p.alive(head)
+		if there {
+			p.refuse(out, *head, overflow)
+		}
+		p.pop(out)
+		if there {
+			return
+		}
+	}
+}
+
+// longest returns the queue with the oldest head of the flow with the most
+// entries; nil if that is f.
+func (pl *pool) longest(f *flow) (g *group) {
+	most, n := f, 0
+	if f != nil {
+		n = f.len()
+	}
+	for _, ln := range pl.fairly {
+		for _, o := range ln.turn {
+			if l := o.len(); l > n {
+				most, n = o, l
+			}
+		}
+	}
+	if most == f {
+		return nil
+	}
+	for _, o := range most.groups {
+		if h := o.queue.Head(); h != nil && (g == nil || h.Before(g.queue.Head())) {
+			g = o
+		}
+	}
+	return g
+}
+
+// upTo counts those who are served until the last of g is, were all slots to
+// free one after the other: in a fair pool as many of each flow.
+func (p *pass) upTo(g *group) (n int64) {
+	if g.flow != nil {
+		return int64(g.flow.len() * len(g.flow.line.turn))
+	}
+	for _, o := range p.active {
+		if o.virtual.pool == g.virtual.pool && o.later <= g.later {
+			n += int64(o.queue.Len())
+		}
+	}
+	return n
 }
 
 // headOf returns the queue whose head is next in the line: of the first flow in

@@ -78,6 +78,9 @@ func (pl *pool) arrange(now Tick) {
 			pl.levels = append(pl.levels, i+1)
 		}
 	}
+	pl.sorted = pl.fair.on() || slices.ContainsFunc(pl.virtuals, func(v *virtual) bool {
+		return v.class != pl.virtuals[0].class || len(v.classes) > 0
+	})
 	pl.recountUp(now)
 }
 

@@ -88,6 +88,9 @@ func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a *Attempt) Ver
 	}
 	depth, _ := pl.depthOf(l.d, in)
 	n, ok := join(depth, most)
+	if !ok && pl.fair.on() && in == 0 {
+		n, ok = depth.Add(1), true // the home pushes out one of the longest flow
+	}
 	if !ok {
 		return l.turnAway(v, in, Overflow)
 	}
@@ -136,7 +139,7 @@ func (l *Loop) room(now Tick, v *virtual, s, in Sticky) (most int64, why Reason)
 	switch {
 	case most == 0:
 		return 0, QueueOff
-	case pl.refuseEarly && !pl.paused.Load() && pl.hopeless(now, depth.Load()+1):
+	case pl.refuseEarly && !pl.sorted && !pl.paused.Load() && pl.hopeless(now, depth.Load()+1):
 		return 0, Early
 	}
 	return most, NotRefused
@@ -376,6 +379,10 @@ func (l *Loop) Next() (o Outcome, ok bool) {
 		o.Path = Path{r.virtual, MemberID(s.member() - 1), s.phase() == grantedProbe, s.persisted()}
 	case noMember:
 		o.Reason = NoMember
+	case overflow:
+		o.Reason = Overflow
+	case early:
+		o.Reason = Early
 	case shed:
 		o.Reason = Shed
 	case flushed:

@@ -69,6 +69,7 @@ type pool struct {
 	fair         Prefix
 	shedding     bool // queue-discipline=codel
 	refuseEarly  bool
+	sorted       bool // by flows or classes: who comes last need not be last
 
 	_       [64]byte
 	waiting atomic.Bool // written by the home: newcomers must park

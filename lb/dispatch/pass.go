@@ -89,7 +89,9 @@ func (p *pass) drainRing(r *ring.Ring[queue.Entry], back bool) (any bool) {
 		p.budget--
 		any = true
 		if p.alive(e) {
-			p.enqueue(*e, back)
+			if g := p.enqueue(*e, back); !back && g.virtual.pool.sorted {
+				p.letIn(g, e)
+			}
 		}
 		r.Drop()
 	}
@@ -101,7 +103,7 @@ func (p *pass) alive(e *queue.Entry) bool {
 }
 
 // enqueue puts a waiter into the queue of those who want the same.
-func (p *pass) enqueue(e queue.Entry, back bool) {
+func (p *pass) enqueue(e queue.Entry, back bool) *group {
 	g := p.groupOf(&e)
 	if back {
 		g.queue.PushBack(e)
@@ -119,6 +121,7 @@ func (p *pass) enqueue(e queue.Entry, back bool) {
 			g.flow.enter(g)
 		}
 	}
+	return g
 }
 
 func (p *pass) groupOf(e *queue.Entry) *group {

@@ -74,6 +74,10 @@ func (s *QueueStats) refused(to phase, wait Tick) {
 	switch to {
 	case noMember:
 		s.RefusedNoMember.Add(1)
+	case overflow:
+		s.Overflowed.Add(1)
+	case early:
+		s.Early.Add(1)
 	case shed:
 		s.Shed.Add(1)
 	case flushed:

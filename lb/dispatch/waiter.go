@@ -13,7 +13,7 @@ type Waiter struct {
 //	          grant (home)
 //	waiting ----------------> granted   the loop owns the slot, once
 //	   |  \
-//	   |   `-- refuse (home) -> refused  expired, shed, flushed, or no member is up
+//	   |   `-- refuse (home) -> refused  expired, pushed out, flushed, or no member is up
 //	   `------ leave (loop) --> gone     the client left first
 //
 // The move out of waiting is one compare-and-swap, so exactly one of grant,
@@ -33,6 +33,8 @@ const (
 	grantedProbe
 	expired
 	noMember
+	overflow
+	early
 	shed
 	flushed
 	gone

@@ -91,25 +91,37 @@ func (k *control) Reload() error {
 
 func (k *control) apply(old, next *config.Config, cut []int) error {
 	k.flushLog() // before numbers are used again that lines name
+	opened, err := k.change(old, next, cut)
+	if err != nil {
+		return err
+	}
+	k.watch(next)
+	for _, v := range opened {
+		announce(k.proxy, next, v, k.log)
+	}
+	return nil
+}
+
+// change puts next into force, and says which virtual servers are new.
+func (k *control) change(old, next *config.Config, cut []int) (opened []*config.Virtual, err error) {
+	k.past.mu.Lock()
+	defer k.past.mu.Unlock()
+	l, err := newPlan(&k.past, old, next, cut)
+	if err != nil {
+		return nil, err
+	}
+	e := edit{control: k, plan: l}
 	var failed error
-	e := edit{control: k, old: old, next: next, cut: cut}
-	err := k.proxy.Isolate(func(now int64) {
+	err = k.proxy.Isolate(func(now int64) {
 		e.now = dispatch.Tick(now)
 		if failed = e.do(); failed == nil {
 			k.config.Store(next)
 			k.setNames(next)
 		}
 		k.disp.Changed(e.now)
-		k.past.forget(k.proxy.Forget) // last: a number is free for the next change, not for this one
+		k.proxy.Forget(k.past.forgotten) // last: a number is free for the next change, not for this one
 	})
-	if err = errors.Join(err, failed); err != nil {
-		return err
-	}
-	k.watch(next)
-	for _, v := range e.opened {
-		announce(k.proxy, next, v, k.log)
-	}
-	return nil
+	return e.opened, errors.Join(err, failed)
 }
 
 func (k *control) flushLog() {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -14,24 +13,12 @@ import (
 // What may fail comes first, and is undone if it does.
 type edit struct {
 	*control
-	now       dispatch.Tick
-	old, next *config.Config
-	cut       []int // members whose connections end with them
-	undo      []func()
-
-	// Numbers of what was removed and has connections still: if it comes back,
-	// it has them again, or else these would not count in its limits.
-	leaving      map[place]int
-	leavingNodes map[netip.Addr]int
-
-	opened []*config.Virtual // for the log, when the loops go on
+	plan
+	now  dispatch.Tick
+	undo []func()
 }
 
 func (e *edit) do() error {
-	e.leaving, e.leavingNodes = e.past.numbers()
-	if len(e.leaving) > config.MostObjects {
-		return fmt.Errorf("%d members that were removed have connections still; allowed are %d", len(e.leaving), config.MostObjects)
-	}
 	e.addNodes()
 	e.addPools()
 	e.addMembers()
@@ -57,7 +44,7 @@ func (e *edit) addNodes() {
 			e.disp.ReviveNode(e.now, dispatch.NodeID(id), nodeOf(n))
 		} else {
 			n.ID = int(e.disp.AddNode(nodeOf(n)))
-			e.past.freshNode(n.ID)
+			delete(e.past.nodes, n.ID) // an earlier owner's
 		}
 		e.undo = append(e.undo, func() { e.disp.RemoveNode(e.now, dispatch.NodeID(n.ID)) })
 	}
@@ -69,8 +56,8 @@ func (e *edit) addPools() {
 		if p.ID >= 0 {
 			continue
 		}
-		p.ID = int(e.disp.AddPool(poolOf(e.next, i)))
-		e.past.freshPool(p.ID)
+		p.ID = int(e.disp.AddPool(e.pools[i]))
+		delete(e.past.pools, p.ID) // an earlier owner's
 		e.proxy.SetPool(p.ID, dialsOf(p))
 		e.undo = append(e.undo, func() { e.disp.RemovePool(e.now, dispatch.PoolID(p.ID)) })
 	}
@@ -78,18 +65,21 @@ func (e *edit) addPools() {
 
 func (e *edit) addMembers() {
 	for i := range e.next.Pools {
-		for j := range e.next.Pools[i].Members {
-			m := &e.next.Pools[i].Members[j]
+		p := &e.next.Pools[i]
+		for j := range p.Members {
+			m := &p.Members[j]
 			if m.ID >= 0 {
 				continue
 			}
-			if id, ok := e.leaving[place{e.next.Pools[i].ID, m.Address}]; ok {
+			c := e.members[i][j]
+			c.Pool, c.Node = dispatch.PoolID(p.ID), dispatch.NodeID(e.next.Nodes[m.Node].ID)
+			if id, ok := e.leaving[place{p.ID, m.Address}]; ok {
 				m.ID = id
-				e.reviveMember(i, j)
+				e.reviveMember(id, c)
 				continue
 			}
-			m.ID = int(e.disp.AddMember(e.now, memberOf(e.next, i, j)))
-			e.proxy.SetMember(m.ID, e.next.Pools[i].ID, m.Address)
+			m.ID = int(e.disp.AddMember(e.now, c))
+			e.proxy.SetMember(m.ID, p.ID, m.Address)
 			e.undo = append(e.undo, func() { e.removeMember(m.ID) })
 		}
 	}
@@ -97,13 +87,13 @@ func (e *edit) addMembers() {
 
 // reviveMember takes back a member that was removed. To a monitor it is new,
 // and up.
-func (e *edit) reviveMember(i, j int) {
-	id := e.next.Pools[i].Members[j].ID
-	e.disp.ReviveMember(e.now, dispatch.MemberID(id), memberOf(e.next, i, j))
+func (e *edit) reviveMember(id int, c dispatch.MemberConfig) {
+	e.disp.ReviveMember(e.now, dispatch.MemberID(id), c)
 	e.disp.SetMemberUp(e.now, dispatch.MemberID(id), true)
-	was := e.past.comeBack(id)
+	was := e.past.leaving[id]
+	delete(e.past.leaving, id)
 	e.undo = append(e.undo, func() {
-		e.past.leave(id, was)
+		e.past.leaving[id] = was
 		e.removeMember(id)
 	})
 }
@@ -143,12 +133,12 @@ func (e *edit) setAll() {
 	}
 	for i := range e.next.Pools {
 		p := &e.next.Pools[i]
-		e.disp.SetPool(e.now, dispatch.PoolID(p.ID), poolOf(e.next, i))
+		e.disp.SetPool(e.now, dispatch.PoolID(p.ID), e.pools[i])
 		e.proxy.SetPool(p.ID, dialsOf(p))
 		for j := range p.Members {
 			id := dispatch.MemberID(p.Members[j].ID)
-			e.disp.SetMember(e.now, id, memberOf(e.next, i, j))
-			if p.Monitor == config.MonitorNone && e.disp.Member(id).Down {
+			e.disp.SetMember(e.now, id, e.members[i][j])
+			if p.Monitor == config.MonitorNone && e.monitored[p.ID] && e.disp.Member(id).Down {
 				e.disp.SetMemberUp(e.now, id, true) // nobody is going to say it
 			}
 		}
@@ -162,48 +152,20 @@ func (e *edit) setAll() {
 
 // removeAll takes out what is not there any more: who refers first.
 func (e *edit) removeAll() {
-	virtuals, pools, members, nodes := numbers(e.next)
-	for i := range e.old.Virtuals {
-		if id := e.old.Virtuals[i].ID; !virtuals[id] {
-			e.proxy.CloseVirtual(id)
-			e.disp.RemoveVirtual(e.now, dispatch.VirtualID(id))
-		}
+	for _, id := range e.gone.virtuals {
+		e.proxy.CloseVirtual(id)
+		e.disp.RemoveVirtual(e.now, dispatch.VirtualID(id))
 	}
-	for i := range e.old.Pools {
-		p := &e.old.Pools[i]
-		for j := range p.Members {
-			if id := p.Members[j].ID; !members[id] {
-				e.past.leave(id, leaver{p.ID, e.old.Nodes[p.Members[j].Node].ID, p.Members[j].Address})
-				e.removeMember(id)
-			}
-		}
-		if !pools[p.ID] {
-			e.disp.RemovePool(e.now, dispatch.PoolID(p.ID))
-		}
+	for _, m := range e.gone.members {
+		e.past.leaving[m.id] = m.leaver
+		e.removeMember(m.id)
 	}
-	for i := range e.old.Nodes {
-		if id := e.old.Nodes[i].ID; !nodes[id] {
-			e.disp.RemoveNode(e.now, dispatch.NodeID(id))
-		}
+	for _, id := range e.gone.pools {
+		e.disp.RemovePool(e.now, dispatch.PoolID(id))
 	}
-}
-
-// numbers are those that a configuration names.
-func numbers(c *config.Config) (virtuals, pools, members, nodes map[int]bool) {
-	virtuals, pools, members, nodes = map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}
-	for i := range c.Virtuals {
-		virtuals[c.Virtuals[i].ID] = true
+	for _, id := range e.gone.nodes {
+		e.disp.RemoveNode(e.now, dispatch.NodeID(id))
 	}
-	for i := range c.Pools {
-		pools[c.Pools[i].ID] = true
-		for j := range c.Pools[i].Members {
-			members[c.Pools[i].Members[j].ID] = true
-		}
-	}
-	for i := range c.Nodes {
-		nodes[c.Nodes[i].ID] = true
-	}
-	return virtuals, pools, members, nodes
 }
 
 // memberKey names a member to its monitor.

@@ -19,12 +19,12 @@ const patience = 10 * time.Second
 // rig is a control over a proxy that serves in this process.
 type rig struct {
 	*control
-	t    *testing.T
+	t    testing.TB
 	file string // what the flag file has
 }
 
 // rigged runs what a flag file says, until the test's end.
-func rigged(t *testing.T, file string, access *accesslog.Log) *rig {
+func rigged(t testing.TB, file string, access *accesslog.Log) *rig {
 	t.Helper()
 	r := &rig{t: t, file: file}
 	e := env{config: config.Env{
@@ -146,7 +146,7 @@ func (r *rig) forgotten() {
 	}
 }
 
-func until(t *testing.T, is func() bool, what string) {
+func until(t testing.TB, is func() bool, what string) {
 	t.Helper()
 	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

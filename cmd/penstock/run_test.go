@@ -215,7 +215,7 @@ func waitForDepth(t *testing.T, admin string, depth int) {
 	t.Fatalf("the queue is never %d deep", depth)
 }
 
-func expect(t *testing.T, c net.Conn, want string) {
+func expect(t testing.TB, c net.Conn, want string) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
 	b := make([]byte, len(want))

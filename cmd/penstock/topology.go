@@ -28,8 +28,8 @@ func topology(c *config.Config, log *slog.Logger) proxy.Config {
 		p.Dispatch.Pools = append(p.Dispatch.Pools, poolOf(c, i))
 		for j := range c.Pools[i].Members {
 			p.Members = append(p.Members, c.Pools[i].Members[j].Address)
-			p.Dispatch.Members = append(p.Dispatch.Members, memberOf(c, i, j))
 		}
+		p.Dispatch.Members = append(p.Dispatch.Members, membersOf(c, i)...)
 	}
 	for i := range c.Nodes {
 		p.Dispatch.Nodes = append(p.Dispatch.Nodes, nodeOf(&c.Nodes[i]))
@@ -103,16 +103,18 @@ func downDepth(p *config.Pool) int64 {
 	return -1
 }
 
-// memberOf is member j of pool i as the dispatcher has it.
-func memberOf(c *config.Config, i, j int) dispatch.MemberConfig {
+// membersOf are the members of pool i as the dispatcher has them.
+func membersOf(c *config.Config, i int) (all []dispatch.MemberConfig) {
 	p := &c.Pools[i]
-	m := &p.Members[j]
-	n := &c.Nodes[m.Node]
-	return dispatch.MemberConfig{
-		Pool: dispatch.PoolID(p.ID), Node: dispatch.NodeID(n.ID),
-		Limit: m.ConnectionLimit, Depth: c.MemberDepth(i, j), State: dispatch.State(m.State),
-		Ratio: uint32(c.Ratio(m)), Priority: uint16(m.PriorityGroup), Key: keyOf(m),
+	for j, depth := range c.MemberDepths(i) {
+		m := &p.Members[j]
+		all = append(all, dispatch.MemberConfig{
+			Pool: dispatch.PoolID(p.ID), Node: dispatch.NodeID(c.Nodes[m.Node].ID),
+			Limit: m.ConnectionLimit, Depth: depth, State: dispatch.State(m.State),
+			Ratio: uint32(c.Ratio(m)), Priority: uint16(m.PriorityGroup), Key: keyOf(m),
+		})
 	}
+	return all
 }
 
 // keyOf names a server for source-hash, the same in every process.

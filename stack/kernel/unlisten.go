@@ -17,6 +17,15 @@ func (l *Loop) Listeners(index int) (fds []int) {
 	return fds
 }
 
+// Indices returns the indices that all its listeners were opened under, in the
+// order of their opening.
+func (l *Loop) Indices() (all []int) {
+	for _, ln := range l.listeners {
+		all = append(all, ln.index)
+	}
+	return all
+}
+
 // SetOptions gives a listener other options. Connections that it accepted
 // before keep theirs.
 func (l *Loop) SetOptions(fd int, o Options) {

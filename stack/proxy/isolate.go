@@ -33,7 +33,7 @@ func (p *Proxy) Isolate(f func(now int64)) error {
 	defer p.isolating.Unlock()
 	switch p.life {
 	case prepared:
-		f(kernel.Clock())
+		p.do(f)
 		p.wakeAll() // their turn comes when they start
 		return nil
 	case over:
@@ -52,8 +52,20 @@ func (p *Proxy) Isolate(f func(now int64)) error {
 			return ErrStopped
 		}
 	}
-	f(kernel.Clock())
+	p.do(f)
 	return nil
+}
+
+// do changes things, and shows what came of it.
+func (p *Proxy) do(f func(now int64)) {
+	f(kernel.Clock())
+	p.publish()
+}
+
+func (p *Proxy) publish() {
+	for _, w := range p.workers {
+		w.publish()
+	}
 }
 
 // setLife moves on to the next part of the proxy's life, when nobody isolates.

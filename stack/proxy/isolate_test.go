@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -188,5 +189,34 @@ func BenchmarkIsolate(b *testing.B) {
 	r := start(b, member(refuser(b), 0), loops(4))
 	for b.Loop() {
 		r.isolated(func(int64) {})
+	}
+}
+
+// A change of many members copies the lists that others read once, not once for
+// each member.
+func TestManyMembersAtOnce(t *testing.T) {
+	s := brief(t)
+	r := start(t, member(s.addr(), 0), loops(2))
+	const n = 4000
+	var before, after runtime.MemStats
+	r.isolated(func(int64) {
+		runtime.ReadMemStats(&before)
+		for i := range n {
+			r.SetMember(1+i, 0, s.addr())
+		}
+		runtime.ReadMemStats(&after)
+	})
+	if b := after.TotalAlloc - before.TotalAlloc; b > n*1000 {
+		t.Errorf("%d bytes for %d members", b, n)
+	}
+	r.isolated(func(int64) {
+		for i := range n {
+			for _, w := range r.workers {
+				w.putMember(1+i, nil)
+			}
+		}
+	})
+	if r.knowsMember(n) || !r.knowsMember(0) {
+		t.Error("the lists are not what they were made")
 	}
 }

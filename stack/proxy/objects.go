@@ -62,8 +62,10 @@ func (p *Proxy) SetVirtual(id int, v Virtual) {
 	was := p.virtuals[id]
 	p.virtuals[id] = v
 	for _, w := range p.workers {
-		for _, fd := range w.loop.Listeners(id) {
-			w.loop.SetOptions(fd, v.Options)
+		if v.Options != was.Options {
+			for _, fd := range w.loop.Listeners(id) {
+				w.loop.SetOptions(fd, v.Options)
+			}
 		}
 		if v.IdleTimeout != was.IdleTimeout || v.HalfClose != was.HalfClose {
 			w.sweeps = append(w.sweeps, sweep{what: rearm, id: uint16(id), next: 1})
@@ -98,7 +100,7 @@ func (p *Proxy) forgetVirtual(id int) bool {
 		return false
 	}
 	for _, w := range p.workers {
-		w.publish(w.stats.withVirtual(id, nil))
+		w.putVirtual(id, nil)
 	}
 	return true
 }
@@ -113,7 +115,7 @@ func (p *Proxy) forgetMember(id int) bool {
 		return false
 	}
 	for _, w := range p.workers {
-		w.publish(w.stats.withMember(id, nil))
+		w.putMember(id, nil)
 	}
 	return true
 }

@@ -45,8 +45,9 @@ func (p *Proxy) Open(list ...Opening) error {
 
 // open does so with descriptors that were taken out of the budget.
 func (p *Proxy) open(list []Opening) error {
+	ours := p.ports()
 	for i := range list {
-		if at := list[i].Listen; !p.shares(at) {
+		if at := list[i].Listen; !ours[at.Port()] {
 			if err := at.Free(); err != nil {
 				return err
 			}
@@ -137,15 +138,16 @@ func (p *Proxy) opened(o *Opening, at kernel.Address) {
 	p.listeningMu.Unlock()
 }
 
-// shares says whether a listener of ours has the port: then Free can't tell
-// whether somebody else has the address.
-func (p *Proxy) shares(a kernel.Address) bool {
-	for id := range p.virtuals {
-		if p.isOpen(id) && p.Listening(id).Port() == a.Port() {
-			return true
+// ports are those that listeners of ours have: for them Free can't tell whether
+// somebody else has the address.
+func (p *Proxy) ports() map[uint16]bool {
+	ports := map[uint16]bool{}
+	for _, w := range p.workers {
+		for _, id := range w.loop.Indices() {
+			ports[p.Listening(id).Port()] = true
 		}
 	}
-	return false
+	return ports
 }
 
 // isOpen says whether clients of virtual server id may still arrive.

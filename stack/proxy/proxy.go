@@ -48,6 +48,7 @@ func New(cfg Config) (*Proxy, error) {
 		p.Close()
 		return nil, err
 	}
+	p.publish()
 	return p, nil
 }
 
@@ -56,7 +57,8 @@ func (p *Proxy) addWorker(i int) (err error) {
 		p: p, index: i, disp: p.dispatch.Loop(i), relay: relay.NewWorker(p.cfg.MaxPipes),
 		waste: make([]byte, proxyheader.Most),
 	}
-	w.publish(new(Stats))
+	w.stats = new(Stats)
+	w.publish()
 	if w.loop, err = kernel.NewLoop(p.budget, w, p.cfg.Log); err != nil {
 		return fmt.Errorf("loop %d: %w", i, err)
 	}

@@ -37,34 +37,46 @@ type MemberStats struct {
 	_         [32]byte
 }
 
-// countVirtual makes room for a virtual server. The loop stands still.
+// countVirtual makes room for a virtual server.
 func (w *worker) countVirtual(id int) {
-	if id < len(w.stats.virtuals) && w.stats.virtuals[id] != nil {
-		return
+	if id >= len(w.stats.virtuals) || w.stats.virtuals[id] == nil {
+		w.putVirtual(id, new(VirtualStats))
 	}
-	w.publish(w.stats.withVirtual(id, new(VirtualStats)))
 }
 
-// countMember makes room for a member. The loop stands still.
+// countMember makes room for a member.
 func (w *worker) countMember(id int) {
-	if id < len(w.stats.members) && w.stats.members[id] != nil {
-		return
+	if id >= len(w.stats.members) || w.stats.members[id] == nil {
+		w.putMember(id, new(MemberStats))
 	}
-	w.publish(w.stats.withMember(id, new(MemberStats)))
 }
 
-// withVirtual returns a copy in which virtual server id counts in v.
-func (s *Stats) withVirtual(id int, v *VirtualStats) *Stats {
-	return &Stats{put(slices.Clone(s.virtuals), id, v), s.members}
+func (w *worker) putVirtual(id int, v *VirtualStats) {
+	s := w.draft()
+	s.virtuals = put(s.virtuals, id, v)
 }
 
-func (s *Stats) withMember(id int, m *MemberStats) *Stats {
-	return &Stats{s.virtuals, put(slices.Clone(s.members), id, m)}
+func (w *worker) putMember(id int, m *MemberStats) {
+	s := w.draft()
+	s.members = put(s.members, id, m)
 }
 
-func (w *worker) publish(s *Stats) {
-	w.stats = s
-	w.shown.Store(s)
+// draft returns the lists to be changed while the loop stands still: copies,
+// since others may be reading the last ones. They are made once for all that
+// is changed until publish; one for each member would take as long as there
+// are members, squared.
+func (w *worker) draft() *Stats {
+	if w.shown.Load() == w.stats {
+		w.stats = &Stats{slices.Clone(w.stats.virtuals), slices.Clone(w.stats.members)}
+	}
+	return w.stats
+}
+
+// publish shows the lists as they are now to other goroutines.
+func (w *worker) publish() {
+	if w.shown.Load() != w.stats {
+		w.shown.Store(w.stats)
+	}
 }
 
 // moved books bytes that were passed on.

@@ -1,5 +1,7 @@
 package config
 
+import "sync"
+
 // Unlimited is the Depth of a queue that may be of any length.
 const Unlimited = -1
 
@@ -24,9 +26,18 @@ func (c *Config) depth(pool int) (int64, string) {
 	return n, why
 }
 
-// MemberDepth is how many clients persisted to a member of a pool may wait for
-// it: as Depth, with the member's limit in place of the sum.
-func (c *Config) MemberDepth(pool, member int) int64 {
+// MemberDepths is, for each member of a pool, how many clients persisted to it
+// may wait for it: as Depth, with the member's limit in place of the sum.
+func (c *Config) MemberDepths(pool int) []int64 {
+	standIn := sync.OnceValue(func() int64 { n, _ := c.standIn(pool); return n }) // it looks at all members
+	depths := make([]int64, len(c.Pools[pool].Members))
+	for i := range depths {
+		depths[i] = c.memberDepth(pool, i, standIn)
+	}
+	return depths
+}
+
+func (c *Config) memberDepth(pool, member int, standIn func() int64) int64 {
 	p := &c.Pools[pool]
 	if !p.Queue {
 		return 0
@@ -36,7 +47,7 @@ func (c *Config) MemberDepth(pool, member int) int64 {
 	case !p.DepthCapMembers:
 		n = Unlimited
 	case n == 0:
-		n, _ = c.standIn(pool)
+		n = standIn()
 	}
 	if p.QueueDepth > 0 && (n == Unlimited || p.QueueDepth < n) {
 		n = p.QueueDepth

@@ -34,7 +34,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-func TestMemberDepth(t *testing.T) {
+func TestMemberDepths(t *testing.T) {
 	for _, c := range []struct {
 		pool, member, virtual string
 		want                  int64
@@ -55,7 +55,7 @@ func TestMemberDepth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := cfg.MemberDepth(0, 0); got != c.want {
+		if got := cfg.MemberDepths(0)[0]; got != c.want {
 			t.Errorf("pool %q, member %q, virtual server %q: %d, want %d", c.pool, c.member, c.virtual, got, c.want)
 		}
 	}

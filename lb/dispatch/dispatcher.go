@@ -127,7 +127,6 @@ func (d *Dispatcher) uncount(v *virtual, was state) *QueueStats {
 	depth, _ := v.pool.depthOf(d, s)
 	depth.Add(-1)
 	v.waits.Add(-1)
-	v.pool.home.live.Add(-1)
 	return v.pool.queueOf(d, s)
 }
 

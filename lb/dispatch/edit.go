@@ -144,6 +144,7 @@ func (d *Dispatcher) SetVirtual(_ Tick, id VirtualID, c VirtualConfig) {
 func (d *Dispatcher) RemoveMember(_ Tick, id MemberID) {
 	m := d.members[id]
 	m.removed.Store(true)
+	m.stats.tell()
 	m.stats.Head.Store(0)
 }
 

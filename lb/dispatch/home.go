@@ -39,9 +39,8 @@ type home struct {
 	_     [60]byte
 	flags atomic.Uint32 // waiting, strict
 	_     [60]byte
-	live  atomic.Int64 // waiters in phase waiting
 	due   atomic.Int64 // when time alone changes something; 0 never
-	_     [48]byte
+	_     [56]byte
 
 	ramping  atomic.Bool   // one of its members ramps up slowly
 	comeback atomic.Uint32 // how many have come back from a dial; counted before their slots are

@@ -172,7 +172,6 @@ func (h *home) add(pl *pool) {
 	h.count(pl.slots)
 	for _, v := range pl.virtuals {
 		h.count(v.slots)
-		h.live.Add(v.waits.Load())
 	}
 	if pl.waiting.Load() {
 		h.flagged++

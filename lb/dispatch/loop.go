@@ -100,7 +100,6 @@ func (l *Loop) park(now Tick, v *virtual, s Sticky, conn uint32, a *Attempt) Ver
 		return l.turnAway(v, in, Overflow)
 	}
 	v.waits.Add(1)
-	pl.home.live.Add(1)
 	v.fresh[l.index].Push(l.entry(v, s, w, a, v.classOf(a.Source)))
 	pl.home.kick(l, now, arrived)
 	return Verdict{Kind: Wait, Waiter: w, Position: n}
@@ -298,7 +297,6 @@ func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt, mark uint8)
 	}
 	n := v.pool.depth.Add(1)
 	v.waits.Add(1)
-	h.live.Add(1)
 	v.pool.own.Requeued.Add(1)
 	v.stats.Requeued.Add(1)
 	h.returned[l.index].Push(l.entry(v, 0, w, a, v.classOf(a.Source)|mark))

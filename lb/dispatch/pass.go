@@ -277,7 +277,7 @@ func (p *pass) dropEmpty() {
 // finish tidies up and publishes what others may look at.
 func (p *pass) finish() {
 	p.trimAll()
-	if live := p.live.Load(); int64(p.entries) > 2*live+1024 {
+	if p.entries > 1024 && int64(p.entries) > 2*p.waits()+1024 {
 		p.compact()
 	}
 	p.lowerFlags() // trimming may have emptied a queue; who parks meanwhile kicks
@@ -293,6 +293,14 @@ func (p *pass) restMeters() {
 			pl.meter.Idle(int64(p.now))
 		}
 	}
+}
+
+// waits counts those who wait in the home's pools.
+func (h *home) waits() (n int64) {
+	for _, v := range h.virtuals {
+		n += v.waits.Load()
+	}
+	return n
 }
 
 // compact drops the entries of waiters who left, wherever they stand. It

@@ -27,6 +27,17 @@ type QueueStats struct {
 	ServedWaits    Waits
 	RefusedWaits   Waits // expired, shed, flushed, or no member was up
 	AbandonedWaits Waits
+
+	grants grants
+}
+
+// grants is Serviced and ServedWaits as who has the baton counts them. As the
+// ages, they are told at the end of a pass.
+type grants struct {
+	n       uint64
+	sum     int64
+	buckets [WaitBuckets + 1]uint64
+	news    uint32 // of buckets, a bit each
 }
 
 // ages are the waits of those served, in nanoseconds. They are told at the end of
@@ -64,9 +75,28 @@ func (a *ages) tell() {
 
 // served books a grant. Only the holder of the baton calls it.
 func (s *QueueStats) served(wait Tick) {
-	s.Serviced.Add(1)
-	s.ServedWaits.Add(int64(wait))
+	i := bucketOf(int64(wait))
+	g := &s.grants
+	g.n++
+	g.sum += int64(wait)
+	g.buckets[i]++
+	g.news |= 1 << i
 	s.ages.served(int64(wait))
+}
+
+// tell shows the grants to others.
+func (s *QueueStats) tell() {
+	g := &s.grants
+	if g.news == 0 {
+		return
+	}
+	s.ages.tell()
+	s.Serviced.Store(g.n)
+	s.ServedWaits.sum.Store(g.sum)
+	for ; g.news != 0; g.news &= g.news - 1 {
+		i := bits.TrailingZeros32(g.news)
+		s.ServedWaits.buckets[i].Store(g.buckets[i])
+	}
 }
 
 // refused books one who waited in vain.
@@ -135,9 +165,13 @@ type Waits struct {
 
 // Add books one wait of ns nanoseconds.
 func (w *Waits) Add(ns int64) {
-	ms := uint64(max(ns-1, 0)) / uint64(time.Millisecond)
-	w.buckets[min(bits.Len64(ms), WaitBuckets)].Add(1)
+	w.buckets[bucketOf(ns)].Add(1)
 	w.sum.Add(ns)
+}
+
+func bucketOf(ns int64) int {
+	ms := uint64(max(ns-1, 0)) / uint64(time.Millisecond)
+	return min(bits.Len64(ms), WaitBuckets)
 }
 
 func (w *Waits) add(o *Waits) {

@@ -296,8 +296,8 @@ func checkEmpty(t failer, d *Dispatcher) {
 		check("node", i, d.Node(NodeID(i)))
 	}
 	for i, h := range d.homes {
-		if h.live.Load() != 0 || h.flags.Load() != 0 || h.state.Load() != 0 {
-			t.Errorf("home %d at the end: live %d, flags %b, state %b", i, h.live.Load(), h.flags.Load(), h.state.Load())
+		if h.waits() != 0 || h.flags.Load() != 0 || h.state.Load() != 0 {
+			t.Errorf("home %d at the end: waiting %d, flags %b, state %b", i, h.waits(), h.flags.Load(), h.state.Load())
 		}
 	}
 }

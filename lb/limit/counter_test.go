@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"go.uber.org/goleak"
 )
@@ -295,5 +296,12 @@ func BenchmarkTakeGive(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A counter's word must not share its cache line with what others only read.
+func TestCounterFillsCacheLines(t *testing.T) {
+	if n := unsafe.Sizeof(Counter{}); n != 192 {
+		t.Errorf("%d bytes", n)
 	}
 }

@@ -27,8 +27,8 @@ type control struct {
 	log     *slog.Logger
 	monitor *monitor.Monitor
 
-	config  atomic.Pointer[config.Config]   // written within Isolate, under mu
-	checked atomic.Pointer[map[int]checked] // by member's number
+	config  atomic.Pointer[config.Config] // written within Isolate, under mu
+	watched atomic.Pointer[watched]
 	past    past
 
 	mu    sync.Mutex
@@ -48,8 +48,7 @@ func newControl(c *config.Config, args []string, e env, p *proxy.Proxy, access *
 
 // watch has the monitors check the members of c.
 func (k *control) watch(c *config.Config) {
-	all := checkedIn(c)
-	k.checked.Store(&all)
+	k.watched.Store(watchedIn(c))
 	k.monitor.Set(targets(c))
 }
 
@@ -144,14 +143,11 @@ func (k *control) setNames(c *config.Config) {
 func (k *control) report(key string, up bool, _ string) {
 	k.proxy.Isolate(func(now int64) {
 		c := k.config.Load()
-		i, j := memberOfKey(c, key)
-		if i < 0 {
+		i, j, ok := k.watched.Load().place(c, key)
+		if !ok {
 			return
 		}
 		p := &c.Pools[i]
-		if p.Monitor == config.MonitorNone {
-			return
-		}
 		id := p.Members[j].ID
 		k.disp.SetMemberUp(dispatch.Tick(now), dispatch.MemberID(id), up)
 		k.disp.Changed(dispatch.Tick(now))

@@ -2,7 +2,11 @@ package main
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"penstock/lb/control/admin"
@@ -152,4 +156,48 @@ func TestMemberComesBack(t *testing.T) {
 		return next.SetMember("app", s, config.Setting{Key: "connection-limit", Value: "3"})
 	})
 	expect(t, waiter, "hello")
+}
+
+// A member that goes while its pool and node are read is counted once.
+func TestTotalsWhileAMemberGoes(t *testing.T) {
+	s := server(t)
+	file := "-virtual web,listen=127.0.0.1:0,pool=app\n-pool app,monitor=none\n-node 127.0.0.1\n"
+	r := rigged(t, file+"-member "+s+",pool=app\n", nil)
+	expect(t, r.dial(0), "hello") // so that it is not forgotten
+	for path, pattern := range map[string]string{
+		"/v1/pools/app": `"total": (\d+)`, "/v1/nodes/127.0.0.1": `"total": (\d+)`,
+		"/v1/pools": `"total": (\d+)`, "/v1/nodes": `"total": (\d+)`,
+		"/metrics": `penstock_pool_dials_total.* (\d+)\n`,
+	} {
+		v := &leaving{view: view{r.proxy, r.disp, r.control}, leave: sync.OnceFunc(func() { r.removeMember("app", s) })}
+		shows(t, admin.Handler(v, r.control), path, pattern, "1")
+		r.addMember("app", config.Setting{Key: "address", Value: s})
+	}
+}
+
+// leaving is a view of a proxy that a member leaves while somebody looks.
+type leaving struct {
+	view
+	leave func()
+}
+
+func (l *leaving) PoolPast(pool int) proxy.Totals {
+	l.leave()
+	return l.view.PoolPast(pool)
+}
+
+func (l *leaving) NodePast(node int) proxy.Totals {
+	l.leave()
+	return l.view.NodePast(node)
+}
+
+// shows asks for a page and looks at one number in it.
+func shows(t *testing.T, h http.Handler, path, pattern, want string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	m := regexp.MustCompile(pattern).FindStringSubmatch(w.Body.String())
+	if m == nil || m[1] != want {
+		t.Errorf("%s shows %v, want %s: %.300s", path, m, want, w.Body)
+	}
 }

@@ -30,26 +30,45 @@ func targets(c *config.Config) (all []monitor.Target) {
 	return all
 }
 
+// watched is what the monitors have been told to check last.
+type watched struct {
+	in      *config.Config
+	members map[int]checked   // by number
+	places  map[string][2]int // pool and member in it, by what the monitor calls it
+}
+
 // checked is a member that has a monitor.
 type checked struct{ kind, key string }
 
-// checkedIn returns those of c, by their numbers.
-func checkedIn(c *config.Config) map[int]checked {
-	all := map[int]checked{}
+func watchedIn(c *config.Config) *watched {
+	w := &watched{c, map[int]checked{}, map[string][2]int{}}
 	for i := range c.Pools {
 		p := &c.Pools[i]
+		if p.Monitor == config.MonitorNone {
+			continue
+		}
 		for j := range p.Members {
-			if p.Monitor != config.MonitorNone {
-				all[p.Members[j].ID] = checked{p.Monitor.String(), memberKey(p, p.Members[j].Address)}
-			}
+			key := memberKey(p, p.Members[j].Address)
+			w.members[p.Members[j].ID] = checked{p.Monitor.String(), key}
+			w.places[key] = [2]int{i, j}
 		}
 	}
-	return all
+	return w
+}
+
+// place finds a member of c that has a monitor.
+func (w *watched) place(c *config.Config, key string) (i, j int, ok bool) {
+	if w.in == c {
+		at, ok := w.places[key]
+		return at[0], at[1], ok
+	}
+	i, j = memberOfKey(c, key) // the monitors are about to be told
+	return i, j, i >= 0 && c.Pools[i].Monitor != config.MonitorNone
 }
 
 // MonitorState is what a member's monitor found out; see metrics.Process.
 func (k *control) MonitorState(member int) (kind string, up bool, reason string, since time.Time) {
-	of, ok := (*k.checked.Load())[member]
+	of, ok := k.watched.Load().members[member]
 	if !ok {
 		return "none", true, "", time.Time{}
 	}

@@ -8,70 +8,96 @@ import (
 	"penstock/lb/control/config"
 )
 
+// mostReads bounds how often a reading is begun anew.
+const mostReads = 4
+
+// show answers with what get reads, or the refusal that there is no such thing.
+// If another configuration came into force meanwhile, a member may have been
+// counted in its old place and its new one, or in neither: then it reads again.
+func (a api) show(w http.ResponseWriter, get func(*reader) (any, error)) {
+	var v any
+	var err error
+	for range mostReads {
+		r := a.read()
+		if v, err = get(r); a.view.Config() == r.c {
+			break
+		}
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	answer(w, v)
+}
+
 func (a api) virtuals(w http.ResponseWriter, _ *http.Request) {
-	r := a.read()
-	answer(w, map[string]any{"virtuals": all(len(r.c.Virtuals), r.virtual)})
+	a.show(w, func(r *reader) (any, error) {
+		return map[string]any{"virtuals": all(len(r.c.Virtuals), r.virtual)}, nil
+	})
 }
 
 func (a api) pools(w http.ResponseWriter, _ *http.Request) {
-	r := a.read()
-	answer(w, map[string]any{"pools": all(len(r.c.Pools), r.pool)})
+	a.show(w, func(r *reader) (any, error) {
+		return map[string]any{"pools": all(len(r.c.Pools), r.pool)}, nil
+	})
 }
 
 func (a api) nodes(w http.ResponseWriter, _ *http.Request) {
-	r := a.read()
-	answer(w, map[string]any{"nodes": all(len(r.c.Nodes), r.node)})
+	a.show(w, func(r *reader) (any, error) {
+		return map[string]any{"nodes": all(len(r.c.Nodes), r.node)}, nil
+	})
 }
 
 func (a api) members(w http.ResponseWriter, _ *http.Request) {
-	r := a.read()
-	list := []member{}
-	for i := range r.c.Pools {
-		for j := range r.c.Pools[i].Members {
-			list = append(list, r.member(i, j))
+	a.show(w, func(r *reader) (any, error) {
+		list := []member{}
+		for i := range r.c.Pools {
+			for j := range r.c.Pools[i].Members {
+				list = append(list, r.member(i, j))
+			}
 		}
-	}
-	answer(w, map[string]any{"members": list})
+		return map[string]any{"members": list}, nil
+	})
 }
 
 func (a api) virtual(w http.ResponseWriter, q *http.Request) {
-	r := a.read()
-	i, err := findVirtual(r.c, q.PathValue("name"))
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	answer(w, r.virtual(i))
+	a.show(w, func(r *reader) (any, error) {
+		i, err := findVirtual(r.c, q.PathValue("name"))
+		if err != nil {
+			return nil, err
+		}
+		return r.virtual(i), nil
+	})
 }
 
 func (a api) pool(w http.ResponseWriter, q *http.Request) {
-	r := a.read()
-	i, err := findPool(r.c, q.PathValue("name"))
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	answer(w, r.pool(i))
+	a.show(w, func(r *reader) (any, error) {
+		i, err := findPool(r.c, q.PathValue("name"))
+		if err != nil {
+			return nil, err
+		}
+		return r.pool(i), nil
+	})
 }
 
 func (a api) member(w http.ResponseWriter, q *http.Request) {
-	r := a.read()
-	i, j, err := findMember(r.c, q.PathValue("pool"), q.PathValue("address"))
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	answer(w, r.member(i, j))
+	a.show(w, func(r *reader) (any, error) {
+		i, j, err := findMember(r.c, q.PathValue("pool"), q.PathValue("address"))
+		if err != nil {
+			return nil, err
+		}
+		return r.member(i, j), nil
+	})
 }
 
 func (a api) node(w http.ResponseWriter, q *http.Request) {
-	r := a.read()
-	i, err := findNode(r.c, q.PathValue("address"))
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	answer(w, r.node(i))
+	a.show(w, func(r *reader) (any, error) {
+		i, err := findNode(r.c, q.PathValue("address"))
+		if err != nil {
+			return nil, err
+		}
+		return r.node(i), nil
+	})
 }
 
 func all[T any](n int, read func(int) T) []T {

@@ -65,8 +65,23 @@ type samples struct {
 	nodes    []nodeSample
 }
 
-func read(v View) *samples {
-	c := v.Config()
+// mostReads bounds how often a reading is begun anew.
+const mostReads = 4
+
+// read reads everything under one configuration. If another one came into force
+// meanwhile, a member may have been counted in its old place and its new one,
+// or in neither: then it reads again.
+func read(v View) (s *samples) {
+	for range mostReads {
+		c := v.Config()
+		if s = readUnder(c, v); v.Config() == c {
+			break
+		}
+	}
+	return s
+}
+
+func readUnder(c *config.Config, v View) *samples {
 	s := &samples{view: v, now: v.Now()}
 	for i := range c.Virtuals {
 		s.readVirtual(&c.Virtuals[i])

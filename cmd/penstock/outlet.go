@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +19,7 @@ const (
 // lines are handed to a goroutine, and are lost if too many wait.
 type outlet struct {
 	out   io.Writer
+	warn  *slog.Logger // writes to out
 	lines chan []byte
 	lost  atomic.Uint64
 	done  chan struct{}
@@ -27,8 +28,8 @@ type outlet struct {
 	closed bool
 }
 
-func newOutlet(out io.Writer) *outlet {
-	o := &outlet{out: out, lines: make(chan []byte, mostLines), done: make(chan struct{})}
+func newOutlet(out io.Writer, warn *slog.Logger) *outlet {
+	o := &outlet{out: out, warn: warn, lines: make(chan []byte, mostLines), done: make(chan struct{})}
 	go o.run()
 	return o
 }
@@ -53,7 +54,7 @@ func (o *outlet) run() {
 	for line := range o.lines {
 		o.out.Write(line)
 		if n := o.lost.Swap(0); n > 0 {
-			fmt.Fprintf(o.out, "penstock: %d lines of the log are lost here, nobody read them\n", n)
+			o.warn.Warn("lines of this log are lost, since nobody read it", "lost", n)
 		}
 	}
 }

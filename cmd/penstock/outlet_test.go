@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // A log that nobody reads holds nobody up, and says later what it lost.
 func TestOutletDoesNotWait(t *testing.T) {
 	r, w := io.Pipe()
-	o := newOutlet(w)
+	o := newOutlet(w, slog.New(slog.NewTextHandler(w, nil)))
 	const written = mostLines + 100
 	for range written {
 		if n, err := io.WriteString(o, "line\n"); n != 5 || err != nil {
@@ -26,7 +27,7 @@ func TestOutletDoesNotWait(t *testing.T) {
 	w.Close()
 	reading.Wait()
 	n := strings.Count(all.String(), "line\n")
-	if n < mostLines || n >= written || !strings.Contains(all.String(), "lines of the log are lost") {
+	if n < mostLines || n >= written || !strings.Contains(all.String(), "are lost, since nobody read it\" lost=") {
 		t.Errorf("%d of %d lines:\n%.200s", n, written, all.String())
 	}
 }
@@ -34,7 +35,7 @@ func TestOutletDoesNotWait(t *testing.T) {
 // Nor does it hold up the end of the program.
 func TestOutletEndsThoughNobodyReads(t *testing.T) {
 	r, w := io.Pipe()
-	o := newOutlet(w)
+	o := newOutlet(w, slog.New(slog.NewTextHandler(w, nil)))
 	io.WriteString(o, "line\n")
 	o.Close()
 	r.Close()

@@ -17,7 +17,7 @@ import (
 
 // serve runs the proxy until it is told to stop. args are where c is from.
 func serve(c *config.Config, args []string, e env) int {
-	out := newOutlet(e.stderr)
+	out := newOutlet(e.stderr, newLogger(c, e.stderr))
 	defer out.Close()
 	log := newLogger(c, out)
 	for _, w := range c.Warnings {

@@ -82,25 +82,16 @@ func (l *Loop) admit(fd int) error {
 	return l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, false)
 }
 
-// smallStart bounds what a parked client can make the kernel hold.
+// smallStart bounds what a parked client can make the kernel hold, if the kernel
+// knows SO_BUF_LOCK: a locked buffer would cost the connection its window scale.
 func smallStart(fd, size int) error {
-	if !canUnlock() {
-		return nil // a locked buffer would cost the connection its window scale
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, soBufLock, 0) != nil {
+		return nil
 	}
 	if err := socket.SetRecvBuffer(fd, size); err != nil {
 		return err
 	}
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, soBufLock, 0)
-}
-
-// canUnlock says whether the kernel knows SO_BUF_LOCK.
-func canUnlock() bool {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, soBufLock, 0) == nil
 }
 
 // Apply sets the options on a socket that did not inherit them. A kernel that

@@ -186,6 +186,7 @@ func (d *Dispatcher) RemoveNode(_ Tick, id NodeID) { d.nodes[id].removed = true 
 
 // ForgetMember frees the number of a removed member. The caller says that no
 // connection of its own names it any more. False if somebody else's still does.
+// After a series of these Publish shows it to readers.
 func (d *Dispatcher) ForgetMember(id MemberID) bool {
 	m := d.members[id]
 	if !m.removed.Load() || m.slots.InUse() != 0 || m.depth.Load() != 0 || d.waitedFor(m) {
@@ -198,7 +199,6 @@ func (d *Dispatcher) ForgetMember(id MemberID) bool {
 	m.pool.past = past
 	d.members[id] = nil
 	d.free.members = min(d.free.members, int(id))
-	d.publish()
 	return true
 }
 
@@ -221,7 +221,6 @@ func (d *Dispatcher) ForgetVirtual(id VirtualID) bool {
 	v.leavePool()
 	d.virtuals[id] = nil
 	d.free.virtuals = min(d.free.virtuals, int(id))
-	d.publish()
 	return true
 }
 

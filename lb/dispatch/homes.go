@@ -29,7 +29,7 @@ func (d *Dispatcher) Changed(now Tick) {
 	d.moveGroups(old)
 	d.regroup(now)
 	d.sendAway(now)
-	d.publish()
+	d.Publish()
 	for _, h := range d.homes {
 		h.kick(d.loops[0], now, latches)
 	}

@@ -97,6 +97,7 @@ func TestForgottenMemberIsCountedOnce(t *testing.T) {
 				t.Error("not forgotten")
 			}
 		},
+		d.Publish,
 		func() { d.Changed(start) },
 	} {
 		step()

@@ -9,8 +9,8 @@ import (
 // Reading, by any goroutine at any time. Numbers of objects that are not, or
 // not any more, give zeros.
 
-// publish shows the topology to readers.
-func (d *Dispatcher) publish() {
+// Publish shows the topology to readers. Changed does it, too.
+func (d *Dispatcher) Publish() {
 	seen := &objects{
 		virtuals: slices.Clone(d.virtuals), pools: slices.Clone(d.pools),
 		members: slices.Clone(d.members), nodes: slices.Clone(d.nodes),

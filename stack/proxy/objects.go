@@ -92,6 +92,7 @@ func (p *Proxy) Forget(gone func(member int, t Totals)) (left int) {
 			gone(id, t)
 		}
 	}
+	p.dispatch.Publish()
 	return left
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -116,6 +117,7 @@ func hangUp(k *control, access *accesslog.Log, server *admin.Server, log *slog.L
 // now.
 func runUntilSignal(k *control, e env, hup func(), log *slog.Logger) error {
 	p := k.proxy
+	runtime.GC() // what starting left behind, and what the first collection needs for ever, before anybody comes
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run() }()
 	hups := make(chan struct{}, 1)

@@ -25,7 +25,7 @@ build: setup ## build bin/penstock and bin/penbench
 run: build ## start the proxy with two demo servers and demo clients: watch them queue
 	./bin/penstock run -demo -admin 127.0.0.1:8081 -access-log stderr
 
-test: setup ## run all tests
+test: setup ## run all tests (those of the page look into a browser if chromium and node are there)
 	$(GO) test $(PKGS)
 
 race: setup ## the tests again, under the race detector

@@ -121,19 +121,21 @@ func (t *taking) best(pl *pool, open []*member, w *wish, next *chooser) int {
 	case ByRatio:
 		return next.ratio.Next(pl.weights[:len(open)], func(i int) bool { return !t.active(open[i], w) })
 	case BySource:
-		return t.bestHash(open, w)
+		return bestHash(open, w.source, func(m *member) bool { return t.active(m, w) })
 	default:
 		return t.leastLoaded(open, w)
 	}
 }
 
-func (t *taking) bestHash(open []*member, w *wish) int {
+// bestHash returns which of the members that may be chosen a source hashes to;
+// -1 if there is none.
+func bestHash(open []*member, from Source, may func(*member) bool) int {
 	best, most := -1, method.Score{}
 	for i, m := range open {
-		if !t.active(m, w) {
+		if !may(m) {
 			continue
 		}
-		if s := method.ScoreOf(m.key, m.ratio, w.source.Hi, w.source.Lo); best < 0 || most.Less(s) {
+		if s := method.ScoreOf(m.key, m.ratio, from.Hi, from.Lo); best < 0 || most.Less(s) {
 			best, most = i, s
 		}
 	}

@@ -65,11 +65,11 @@ func (l *Loop) arrive(now Tick, v *virtual, s Sticky, conn uint32, a Attempt) Ve
 // just given its source another member, the path is given back, and the
 // newcomer waits for that one.
 func (l *Loop) record(now Tick, v *virtual, s Sticky, from Source, path Path) (other Sticky) {
-	if s != 0 || v.records.Load() == nil || from == unknown {
+	if s != 0 || !v.usesAddr {
 		return 0
 	}
 	m := l.d.members[path.Member]
-	if has := v.claim(now, from, m); has != m.name() {
+	if has := v.claim(now, from, m, false); has != m.name() {
 		l.Release(now, path)
 		return Sticky(has.ID) + 1
 	}
@@ -279,7 +279,7 @@ func (l *Loop) again(now Tick, path Path, conn uint32, a *Attempt, mark uint8) V
 		return l.park(now, v, l.d.memberFor(now, v, a.Source), conn, a)
 	}
 	if next, ok := l.takeSwept(now, v, 0, v.pool.avoid(a.Tried), a.Source); ok {
-		v.remember(now, a.Source, l.d.members[next.Member], true)
+		v.claim(now, a.Source, l.d.members[next.Member], true)
 		return Verdict{Kind: Proceed, Path: next}
 	}
 	return Verdict{Kind: Refuse, Reason: DialFailed}

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"penstock/lb/method"
 	"penstock/lb/persist"
 	"penstock/lb/queue"
 )
@@ -41,14 +40,12 @@ func (d *Dispatcher) memberFor(now Tick, v *virtual, from Source) Sticky {
 
 // hashed returns the member that a source hashes to, full or not, among those
 // of the priority groups that are open when nobody is full.
-func (pl *pool) hashed(from Source) (best *member) {
-	most := method.Score{}
-	for _, m := range pl.open((*member).up) {
-		if s := method.ScoreOf(m.key, m.ratio, from.Hi, from.Lo); m.up() && (best == nil || most.Less(s)) {
-			best, most = m, s
-		}
+func (pl *pool) hashed(from Source) *member {
+	open := pl.open((*member).up)
+	if i := bestHash(open, from, (*member).up); i >= 0 {
+		return open[i]
 	}
-	return best
+	return nil
 }
 
 // name is how a record names a member.
@@ -65,10 +62,18 @@ func (d *Dispatcher) usableBy(v *virtual) func(persist.Member) bool {
 	}
 }
 
-// claim makes m the member of the source, unless it has one that is usable:
-// that is returned then.
-func (v *virtual) claim(now Tick, from Source, m *member) persist.Member {
-	return v.records.Load().Claim(int64(now), from.Hi, from.Lo, m.name(), v.usable)
+// claim makes m the member of the source, unless it has one that is usable and
+// that it is to stay with: that is returned then.
+func (v *virtual) claim(now Tick, from Source, m *member, leaves bool) persist.Member {
+	t := v.records.Load()
+	if t == nil || from == unknown {
+		return m.name()
+	}
+	usable := v.usable
+	if leaves {
+		usable = nobody
+	}
+	return t.Claim(int64(now), from.Hi, from.Lo, m.name(), usable)
 }
 
 // recorded names the member that the head of a queue for any has a record of
@@ -99,26 +104,9 @@ func (p *pass) persistedNow(g *group, e *queue.Entry) bool {
 // another loop was faster and gave its source another member: then it looks
 // again.
 func (p *pass) record(g *group, e *queue.Entry, path Path) bool {
-	if g.virtual.records.Load() == nil {
-		return true
-	}
 	from, m := p.d.sourceOf(g.virtual, e), p.d.members[path.Member]
-	ok := g.virtual.remember(p.now, from, m, e.Mark&waived != 0)
-	return ok || g.member != nil // it goes where its record said when it came
-}
-
-// remember makes m the member of the source, if it has none that is usable, or
-// had one it is not to stay with. False if it has another one.
-func (v *virtual) remember(now Tick, from Source, m *member, leaves bool) bool {
-	t := v.records.Load()
-	if t == nil || from == unknown {
-		return true
-	}
-	usable := v.usable
-	if leaves {
-		usable = nobody
-	}
-	return t.Claim(int64(now), from.Hi, from.Lo, m.name(), usable) == m.name()
+	has := g.virtual.claim(p.now, from, m, e.Mark&waived != 0)
+	return has == m.name() || g.member != nil // it goes where its record said when it came
 }
 
 // nobody may stay where the record says.

@@ -194,12 +194,12 @@ func (p *pass) handOver(g *group, e queue.Entry, path Path) {
 		p.giveBack(path)
 		return
 	}
-	g.virtual.pool.next.took(g.virtual.pool, &p.wish, p.now)
+	pl := g.virtual.pool
+	pl.next.took(pl, &p.wish, p.now)
 	wait := p.now - Tick(e.Since)
 	p.served++
 	p.d.uncount(g.virtual, was).served(wait)
 	g.virtual.stats.served(wait)
-	pl := g.virtual.pool
 	pl.queued = pl.queued || was.member() != 0
 	pl.all.served(int64(wait))
 	pl.meter.Add(int64(p.now))

@@ -177,7 +177,7 @@ func (p *pass) pushOut(g *group, e *queue.Entry) {
 		if there {
 			p.refuse(out, *head, overflow)
 		}
-		p.pop(out)
+		p.drop(out)
 		if there {
 			return
 		}

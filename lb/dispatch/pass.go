@@ -114,7 +114,7 @@ func (p *pass) enqueue(e queue.Entry, back bool) *group {
 	}
 	p.entries++
 	if !g.listed {
-		g.listed, g.blocked = true, false
+		g.listed, g.blocked, g.again = true, false, 0
 		g.age()
 		p.active = append(p.active, g)
 		if g.flow != nil {

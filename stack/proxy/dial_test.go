@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"penstock/lb/dispatch"
-	"penstock/stack/kernel"
 )
 
 // C27: a refused dial goes on to another member at once, in pools that queue
@@ -177,8 +176,9 @@ func starving(t *testing.T, s *server, options ...option) (*rig, []*net.TCPConn)
 	for _, c := range clients {
 		write(t, c, "x")
 	}
-	w := r.workers[0]
-	w.loop.Do(func() { w.disp.SetMemberLimit(dispatch.Tick(kernel.Clock()), 0, 0) })
+	r.change(func(d *dispatch.Dispatcher, now dispatch.Tick) {
+		d.SetMember(now, 0, dispatch.MemberConfig{Depth: -1})
+	})
 	r.untilInUse(7)
 	return r, clients
 }

@@ -57,9 +57,8 @@ func (c *Client) Get(ctx context.Context, path string, v any) error {
 // Close ends what is connected.
 func (c *Client) Close() { c.s.close() }
 
-// Count, Limit, Size and Span show numbers as ctl does.
+// Count, Size and Span show numbers as ctl does.
 func Count(n int64) string   { return count(n) }
-func Limit(n int64) string   { return limit(n) }
 func Size(n int64) string    { return size(n) }
 func Span(ms float64) string { return span(ms) }
 

@@ -2,9 +2,10 @@ package dispatch
 
 import "penstock/lb/limit"
 
-// Changes of limits and states that may be made while others decide: on a
-// loop's thread, one at a time in the whole process. Their effect is at once
-// or, if another loop has the baton, as soon as that one sees the latch.
+// Changes of limits and states while others decide: on a loop's thread, one at a
+// time in the whole process. Their effect is at once or, if another loop has the
+// baton, as soon as that one sees the latch. The program changes things only while
+// the loops stand still (edit.go); the protocol allows more, and is tested with it.
 
 // SetVirtualLimit sets a virtual server's connection limit; 0 lifts it.
 func (l *Loop) SetVirtualLimit(now Tick, v VirtualID, n int64) {

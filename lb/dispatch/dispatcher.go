@@ -72,6 +72,11 @@ func (d *Dispatcher) persisted(s Sticky) *member {
 	return d.members[s-1]
 }
 
+// alive says whether who an entry is of still waits.
+func (d *Dispatcher) alive(e *queue.Entry) bool {
+	return d.loops[e.Loop].table.alive(e.Slot, e.Gen)
+}
+
 // sourceOf returns the address of a waiter, if its virtual server asks for it.
 func (d *Dispatcher) sourceOf(v *virtual, e *queue.Entry) Source {
 	if !v.usesAddr {

@@ -6,6 +6,7 @@ import (
 
 	"penstock/lb/limit"
 	"penstock/lb/persist"
+	"penstock/lb/queue"
 )
 
 // Changes of the topology and its rules. Nobody may be in any method of a Loop
@@ -202,10 +203,23 @@ func (d *Dispatcher) ForgetMember(id MemberID) bool {
 	return true
 }
 
-// waitedFor says whether a queue of those who want the member has entries.
+// waitedFor says whether somebody stands in a queue of those who want the
+// member. The entries of waiters who left name it too, but nobody reads that.
 func (d *Dispatcher) waitedFor(m *member) bool {
 	for _, h := range d.homes {
-		if slices.ContainsFunc(h.active, func(g *group) bool { return g.member == m }) {
+		for _, g := range h.active {
+			if g.member == m && d.anyAlive(g.queue) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d *Dispatcher) anyAlive(q *queue.Queue) bool {
+	c := q.Cursor()
+	for e := c.Next(); e != nil; e = c.Next() {
+		if d.alive(e) {
 			return true
 		}
 	}

@@ -146,6 +146,26 @@ func TestNumberStaysWhileEntriesNameIt(t *testing.T) {
 	}
 }
 
+// The entries of waiters who left hold no number.
+func TestNumberIsFreeWhenItsWaitersHaveLeft(t *testing.T) {
+	d := New(mustTopology(1, "pool p limit=1\nvirtual v\nmember A limit=5\nmember B limit=5").Config, func(int) {})
+	l := d.Loop(0)
+	l.arriveAs(start, 0, 2, 0, Attempt{Since: start})
+	w := l.arriveAs(start, 0, 1, 1, Attempt{Since: start}).Waiter
+	d.Pause(start, 0, true) // or else the pass moves it to the pool's queue
+	d.RemoveMember(start, 0)
+	d.Changed(start)
+	if d.ForgetMember(0) {
+		t.Fatal("forgotten while somebody stands in its queue")
+	}
+	l.table.move(w.Slot, w.Gen, mkState(0, 0, gone)) // it leaves; no pass has looked since
+	d.uncount(d.virtuals[0], mkState(w.Gen, 0, waiting))
+	if !d.ForgetMember(0) {
+		t.Error("not forgotten, though nobody stands there")
+	}
+	l.table.release(w.Slot)
+}
+
 // Nobody is persisted without records: nobody overrides a limit.
 func TestNoOverrideWithoutPersistence(t *testing.T) {
 	d := New(mustTopology(1, "pool p mode=source-hash persist-wait=10s limit=2\nvirtual v override=on\nmember A limit=1\nmember B limit=1").Config, func(int) {})

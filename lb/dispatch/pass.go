@@ -98,9 +98,7 @@ func (p *pass) drainRing(r *ring.Ring[queue.Entry], back bool) (any bool) {
 	return any
 }
 
-func (p *pass) alive(e *queue.Entry) bool {
-	return p.d.loops[e.Loop].table.alive(e.Slot, e.Gen)
-}
+func (p *pass) alive(e *queue.Entry) bool { return p.d.alive(e) }
 
 // enqueue puts a waiter into the queue of those who want the same.
 func (p *pass) enqueue(e queue.Entry, back bool) *group {

@@ -111,6 +111,10 @@ func (t *twin) forgetMember(id MemberID) bool {
 	if !m.removed || m.use != 0 || t.waiting(m.Pool, Sticky(id)+1) != 0 {
 		return false
 	}
+	// Nor while somebody is for it that another queue counts.
+	if slices.ContainsFunc(t.waiters, func(w *twinWaiter) bool { return w.sticky == Sticky(id)+1 }) {
+		return false
+	}
 	t.members[id] = nil
 	return true
 }

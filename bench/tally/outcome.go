@@ -1,4 +1,4 @@
-package load
+package tally
 
 import (
 	"encoding/json"
@@ -13,25 +13,37 @@ type Outcome uint8
 
 const (
 	Served    Outcome = iota // the whole response, and the end of the connection if it was due
+	GaveUp                   // the client's patience ended before the first byte
 	Reset                    // reset after the handshake
 	Empty                    // a clean end before the first byte
 	Truncated                // a clean end inside the response
 	Excess                   // more bytes than the response has
+	Wrong                    // the response to somebody else's request
 	Refused                  // reset in answer to the SYN
 	Timeout                  // not connected in time
-	Overdue                  // no whole response a second after it was asked for, at the end of the run
+	Overdue                  // neither served nor ended when the run ended
 	Local                    // no port, no descriptor: the client's own fault
 	outcomes
 )
 
 var outcomeNames = [outcomes]string{
-	"served", "reset", "empty", "truncated", "excess", "refused", "timeout", "overdue", "local",
+	"served", "gave-up", "reset", "empty", "truncated", "excess", "wrong", "refused", "timeout", "overdue", "local",
 }
 
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// outcomeOf sorts an error of a system call.
-func outcomeOf(err error) Outcome {
+// ParseOutcome is the other way round.
+func ParseOutcome(name string) (Outcome, error) {
+	for o := range outcomes {
+		if outcomeNames[o] == name {
+			return o, nil
+		}
+	}
+	return 0, fmt.Errorf("outcome %q is not one of %q", name, outcomeNames)
+}
+
+// OutcomeOf sorts an error of a system call.
+func OutcomeOf(err error) Outcome {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Refused
@@ -46,17 +58,19 @@ func outcomeOf(err error) Outcome {
 // Outcomes counts by outcome. In JSON it is an object without the zeros.
 type Outcomes [outcomes]uint64
 
-// Lost is how many were not served.
-func (c *Outcomes) Lost() (n uint64) {
-	for o, k := range c {
-		if Outcome(o) != Served {
-			n += k
-		}
+// Sum is how many there were.
+func (c *Outcomes) Sum() (n uint64) {
+	for _, k := range c {
+		n += k
 	}
 	return n
 }
 
-func (c *Outcomes) add(d *Outcomes) {
+// Lost is how many ended otherwise than served or as the client chose.
+func (c *Outcomes) Lost() uint64 { return c.Sum() - c[Served] - c[GaveUp] }
+
+// Add adds the counts of d.
+func (c *Outcomes) Add(d *Outcomes) {
 	for o := range d {
 		c[o] += d[o]
 	}
@@ -78,13 +92,12 @@ func (c *Outcomes) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*c = Outcomes{}
-	for o := range c {
-		name := Outcome(o).String()
-		c[o] = named[name]
-		delete(named, name)
-	}
-	for name := range named {
-		return fmt.Errorf("unknown outcome %q", name)
+	for name, n := range named {
+		o, err := ParseOutcome(name)
+		if err != nil {
+			return err
+		}
+		c[o] = n
 	}
 	return nil
 }

@@ -1,0 +1,63 @@
+package sock
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Poll is an epoll set. Every socket is registered once, for all events,
+// edge-triggered; closing it takes it out.
+type Poll struct {
+	fd     int
+	events [256]unix.EpollEvent
+}
+
+const everything = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
+
+// What an event may hold: Readable and Writable, Ended if the peer has sent
+// its end or the socket is broken, Broken if both directions are over.
+const (
+	Readable = unix.EPOLLIN
+	Writable = unix.EPOLLOUT
+	Ended    = unix.EPOLLRDHUP | unix.EPOLLHUP | unix.EPOLLERR
+	Broken   = unix.EPOLLHUP | unix.EPOLLERR
+)
+
+// Event says what holds now of the socket that was added with this id.
+type Event = unix.EpollEvent
+
+// NewPoll returns an empty set, which the caller closes.
+func NewPoll() (*Poll, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	return &Poll{fd: fd}, err
+}
+
+// Close closes the set, not the sockets in it.
+func (p *Poll) Close() { unix.Close(p.fd) }
+
+// Add registers a socket; its events bear the id in Fd.
+func (p *Poll) Add(fd, id int) error { return p.control(unix.EPOLL_CTL_ADD, fd, id) }
+
+// Again makes the events of a socket come once more, behind those of others,
+// if it is still ready: for who stops in the middle so as to let others work.
+func (p *Poll) Again(fd, id int) error { return p.control(unix.EPOLL_CTL_MOD, fd, id) }
+
+func (p *Poll) control(op, fd, id int) error {
+	ev := unix.EpollEvent{Events: everything, Fd: int32(id)}
+	if _, _, e := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(p.fd), uintptr(op), uintptr(fd), uintptr(unsafe.Pointer(&ev)), 0, 0); e != 0 {
+		return e
+	}
+	return nil
+}
+
+// Wait returns the next events, none after the given milliseconds. They are
+// good until the next Wait.
+func (p *Poll) Wait(ms int) []Event {
+	n, err := unix.EpollWait(p.fd, p.events[:], ms)
+	if err != nil && err != unix.EINTR {
+		panic(fmt.Sprintf("epoll_wait(%d): %v", p.fd, err))
+	}
+	return p.events[:max(n, 0)]
+}

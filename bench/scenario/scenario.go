@@ -1,0 +1,93 @@
+package scenario
+
+import (
+	"strings"
+	"time"
+
+	"penstock/bench/result"
+	"penstock/bench/tally"
+)
+
+// Scenario is a work that proxies do and are judged by, as a file tells it.
+type Scenario struct {
+	Name  string
+	About string // a line
+	Why   string // the comment that the file begins with: why it is there, what to look at
+
+	Proxies []string // that run it unless others are asked for; the first is compared with the others
+	Rounds  int
+	Vary    string // what Case.X is, as "clients waiting"; empty if there is one case only
+	Metrics []result.Metric
+	Goals   []result.Goal
+
+	Cases []Case // at least one
+}
+
+// Case is a scenario with its variables in place.
+type Case struct {
+	Name string // empty if the file names no cases
+	X    float64
+
+	// Copies are proxies at a time, each with Servers and Clients of its own:
+	// one proxy holds no more than RLIMIT_NOFILE allows.
+	Copies  int
+	Members int // addresses of each server, each a member behind the proxy
+	Loops   int // of each proxy: loops, threads or workers
+
+	// Servers and Clients are those of one copy. Both are empty if there is a
+	// Program: the arguments of penbench that print the figures of this case.
+	Servers []Server
+	Clients []Client
+	Program []string
+
+	// Peer holds more lines for the configuration of a proxy, by program; see
+	// More.
+	Peer map[string][]string
+
+	// Event happens to each proxy again and again while it is measured; 0 is
+	// never. Limits are what members are limited to after the first event, the
+	// second and so on, and then from the first again; none: nothing changes.
+	Every  time.Duration
+	Event  string // "reload"
+	Limits []int
+
+	// Memory is "parked" or "pairs" where the memory and descriptors of the
+	// proxy are measured, for each client that waits or that is served.
+	Memory string
+
+	Warm, For time.Duration // of clients: before and while they count
+
+	// Settle is how long servers may take to be without a connection after the
+	// clients ended; what is left then is stranded.
+	Settle time.Duration
+
+	// Allow are the outcomes besides served that are not losses.
+	Allow []tally.Outcome
+
+	Lines []string // as in the file, without comments, variables in place, and this case's alone
+}
+
+// Server is one server process. Its Args are flags of "penbench server" without
+// -listen.
+type Server struct {
+	Name string
+	Args []string
+}
+
+// Client is Count client processes that do the same. Their Args are flags of
+// "penbench client" without -target, -warm and -for.
+type Client struct {
+	Name  string
+	Count int
+	Args  []string
+}
+
+// More are the lines of the scenario for a proxy: those of its program, which
+// all ways of it ("haproxy-splice") share.
+func (c *Case) More(proxy string) []string {
+	program, _, _ := strings.Cut(proxy, "-")
+	return c.Peer[program]
+}
+
+// Variable is a value for "$Name" in a file.
+type Variable struct{ Name, Value string }

@@ -1,0 +1,55 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Spread is what the figures of several rounds come to. Without figures, or
+// with one that is not a number, it is zero: Count tells.
+type Spread struct {
+	Median, Least, Most float64
+	Count               int
+}
+
+// SpreadOf leaves the order of xs as it is. The median of an even number is
+// the middle of the two in the middle.
+func SpreadOf(xs []float64) Spread {
+	if len(xs) == 0 || slices.ContainsFunc(xs, math.IsNaN) {
+		return Spread{}
+	}
+	xs = slices.Sorted(slices.Values(xs))
+	half := len(xs) / 2
+	s := Spread{Median: xs[half], Least: xs[0], Most: xs[len(xs)-1], Count: len(xs)}
+	if len(xs)%2 == 0 {
+		s.Median = (xs[half-1] + xs[half]) / 2
+	}
+	return s
+}
+
+// String is "1.05 (1.00..1.17)", the median alone for one figure, and "-" for
+// none.
+func (s Spread) String() string {
+	switch s.Count {
+	case 0:
+		return "-"
+	case 1:
+		return Short(s.Median)
+	}
+	return fmt.Sprintf("%s (%s..%s)", Short(s.Median), Short(s.Least), Short(s.Most))
+}
+
+// Short prints three digits or more, and never an exponent.
+func Short(x float64) string {
+	size := math.Abs(x)
+	switch {
+	case size >= 100 || x == 0:
+		return fmt.Sprintf("%.0f", x)
+	case size >= 10:
+		return fmt.Sprintf("%.1f", x)
+	case size >= 0.1:
+		return fmt.Sprintf("%.2f", x)
+	}
+	return fmt.Sprintf("%.3f", x)
+}

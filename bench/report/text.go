@@ -1,0 +1,62 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"penstock/bench/result"
+)
+
+// Text writes a table for each case, with its goals and what must not happen
+// below. Its error is the writer's.
+func Text(w io.Writer, d *result.Document) error {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s: %s\n%s\n", d.Scenario, d.About, rounds(d))
+	goals := d.Judge()
+	for i := range d.Cases {
+		textCase(&out, d, &d.Cases[i], goals)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func textCase(out *bytes.Buffer, d *result.Document, c *result.Case, goals []result.Judgement) {
+	fmt.Fprintln(out)
+	if t := title(d, c); t != "" {
+		fmt.Fprintln(out, t)
+	}
+	t := tableOf(d, c)
+	textTable(out, t)
+	if t.starred() {
+		fmt.Fprintln(out, "  * the hardest to beat")
+	}
+	for _, j := range goals {
+		if j.Case == c {
+			fmt.Fprintf(out, "  goal: %s %s: %s, %s\n", j.Goal.Metric, j.Goal.Text(), reached(j, "NOT reached"), measured(j))
+		}
+	}
+	for _, p := range c.Peers {
+		if p.Name != result.Without || !p.Verdict().Well() {
+			fmt.Fprintf(out, "  %s: %s\n", p.Name, peerVerdict(p))
+		}
+		if p.Failure != "" {
+			fmt.Fprintf(out, "  %s failed: %q\n", p.Name, oneLine(p.Failure))
+		}
+	}
+}
+
+func textTable(out io.Writer, t table) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	write := func(name string, cells []string) {
+		text := strings.Join(append([]string{"  " + name}, cells...), "\t")
+		fmt.Fprintln(w, strings.TrimRight(text, "\t"))
+	}
+	write("", t.Head)
+	for _, l := range t.Lines {
+		write(l.Name, l.Cells)
+	}
+	w.Flush()
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"penstock/bench/result"
+	"penstock/bench/tally"
+)
+
+// Title is the case's name with what it varies, empty for a scenario that has
+// one case only.
+func title(d *result.Document, c *result.Case) string {
+	switch {
+	case len(d.Cases) == 1 && c.Name == "":
+		return ""
+	case d.Vary == "" || c.Name == "":
+		return c.Name
+	}
+	return d.Vary + ": " + c.Name
+}
+
+// verdict says in words what must not happen and did, "" if nothing did.
+func verdict(v result.Verdict) string {
+	var words []string
+	for _, w := range []struct {
+		n    int64
+		what string
+	}{
+		{v.Overshoots, "connections above a limit"},
+		{v.Stranded, "clients stranded"},
+		{v.Lost, "lost"},
+		{v.Ghosts, "ghost connections to servers"},
+		{v.Overtaken, "overtaken"},
+		{v.Late, "served late"},
+	} {
+		if w.n != 0 {
+			words = append(words, fmt.Sprintf("%d %s", w.n, w.what))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// wellWords is what an empty verdict means.
+const wellWords = "0 above a limit, 0 stranded, 0 lost, 0 ghosts, 0 overtaken, 0 late"
+
+// peerVerdict is one proxy's verdict as a sentence without its end.
+func peerVerdict(p *result.Peer) string {
+	switch {
+	case len(p.Rounds) == 0:
+		return "nothing was measured"
+	case p.Verdict().Well():
+		return wellWords
+	}
+	text := verdict(p.Verdict())
+	if at := firstOvershoot(p); at != "" {
+		text += "; " + at
+	}
+	if p.Verdict().Lost > 0 {
+		text += "; " + outcomes(p.Outcomes())
+	}
+	return text
+}
+
+func firstOvershoot(p *result.Peer) string {
+	for _, r := range p.Rounds {
+		if len(r.First) > 0 {
+			return fmt.Sprintf("the first above a limit %.3f s after its server began, with %d open", float64(r.First[0].At)/1e9, r.First[0].Open)
+		}
+	}
+	return ""
+}
+
+// outcomes are those that happened, as "served 100, reset 3".
+func outcomes(all tally.Outcomes) string {
+	var words []string
+	for o, n := range all {
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%s %d", tally.Outcome(o), n))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// reached is "reached" or, in the form that is not overlooked, that it is not.
+func reached(j result.Judgement, not string) string {
+	switch {
+	case j.Reached:
+		return "reached"
+	case j.Measured.Count == 0:
+		return "not measured"
+	}
+	return not
+}
+
+// times prints a ratio with its spread: "1.05x (1.00..1.17)".
+func times(s result.Spread) string {
+	if s.Count < 2 {
+		return result.Short(s.Median) + "x"
+	}
+	return fmt.Sprintf("%sx (%s..%s)", result.Short(s.Median), result.Short(s.Least), result.Short(s.Most))
+}
+
+// measured prints what a judgement is about.
+func measured(j result.Judgement) string {
+	if j.Goal.To == "" || j.Measured.Count == 0 {
+		return j.Measured.String()
+	}
+	return times(j.Measured)
+}
+
+// oneLine keeps a failure's text from breaking a line or a table.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
+}
+
+// rounds says how a table's cells come about.
+func rounds(d *result.Document) string {
+	return fmt.Sprintf("%d %s of %s s, median (least..most)", d.Rounds, plural(d.Rounds, "round"), result.Short(d.Seconds))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}

@@ -1,0 +1,147 @@
+package stage
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const soon = 10 * time.Second
+
+func open(t *testing.T) *Stage {
+	t.Helper()
+	s, err := Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(s.Dir); err == nil {
+			t.Error(s.Dir, "is left")
+		}
+	})
+	return s
+}
+
+func shell(t *testing.T, ctx context.Context, s *Stage, script string) *Child {
+	t.Helper()
+	c, err := s.Start(ctx, "sh", "-c", script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.End)
+	return c
+}
+
+func TestChildSaysLastWordsAndEnds(t *testing.T) {
+	c := shell(t, t.Context(), open(t), `trap 'echo "\"bye\""; exit' TERM; read x; echo "$x"; while :; do sleep 0.01; done`)
+	var n int
+	if err := c.Say("1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Read(&n, soon); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	if c.Ended() {
+		t.Error("ended before it was told to")
+	}
+	c.Stop()
+	var word string
+	if err := c.Read(&word, soon); err != nil || word != "bye" {
+		t.Error(word, err)
+	}
+	c.End()
+	c.End()
+	if !c.Ended() || syscall.Kill(c.PID(), 0) == nil {
+		t.Error("it still runs")
+	}
+}
+
+func TestChildThatFailsIsQuoted(t *testing.T) {
+	c := shell(t, t.Context(), open(t), "echo no such file >&2; exit 1")
+	var n int
+	if err := c.Read(&n, soon); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+}
+
+func TestSilentChildIsNotWaitedForWithoutEnd(t *testing.T) {
+	c := shell(t, t.Context(), open(t), "sleep 100")
+	var n int
+	if err := c.Read(&n, time.Millisecond); err == nil || !strings.Contains(err.Error(), "said nothing for 1ms") {
+		t.Error(err)
+	}
+}
+
+// The end of the context ends the child, and whom the child has started.
+func TestContextEndsTheGroup(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := shell(t, ctx, open(t), "sleep 100 & echo $!; wait")
+	var grandchild int
+	if err := c.Read(&grandchild, soon); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-c.Done()
+	for range 1000 {
+		if state := field("/proc/"+strconv.Itoa(grandchild)+"/status", "State"); state == "unknown" || strings.HasPrefix(state, "Z") {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Error("the child's child still runs")
+}
+
+func TestNoSuchProgram(t *testing.T) {
+	if _, err := open(t).Start(t.Context(), "/no/such/program"); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
+		t.Error(err)
+	}
+}
+
+func TestListening(t *testing.T) {
+	s := open(t)
+	a := s.Address()
+	if b := s.Address(); a == b {
+		t.Errorf("%v given out twice", a)
+	}
+	c := shell(t, t.Context(), s, "sleep 100")
+	if err := s.Listening(t.Context(), a, c, time.Millisecond); err == nil || !strings.Contains(err.Error(), "does not listen") {
+		t.Error(err)
+	}
+	var l net.Listener
+	s.Do(func() { l, _ = net.Listen("tcp", a.String()) })
+	defer l.Close()
+	if err := s.Listening(t.Context(), a, c, soon); err != nil {
+		t.Error(err)
+	}
+	c.End()
+	if err := s.Listening(t.Context(), netip.MustParseAddrPort("127.0.0.1:1"), c, soon); err == nil || !strings.Contains(err.Error(), "sh ended") {
+		t.Error(err)
+	}
+}
+
+func TestMachine(t *testing.T) {
+	m := open(t).Machine()
+	if m.Kernel == "" || m.CPU == "" || m.Cores < 1 || m.Memory < 1<<20 || m.Network == "" || m.Versions["go"] == "" {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var tl tail
+	for range 3 {
+		tl.Write([]byte(strings.Repeat("a", tailSize-1)))
+	}
+	tl.Write([]byte("end"))
+	if text := tl.String(); len(text) != tailSize || !strings.HasSuffix(text, "aend") {
+		t.Error(len(text))
+	}
+}

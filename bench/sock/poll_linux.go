@@ -2,6 +2,7 @@ package sock
 
 import (
 	"fmt"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -60,4 +61,21 @@ func (p *Poll) Wait(ms int) []Event {
 		panic(fmt.Sprintf("epoll_wait(%d): %v", p.fd, err))
 	}
 	return p.events[:max(n, 0)]
+}
+
+// WaitFor is Wait for a time that may be less than a millisecond. Less than
+// nothing is nothing.
+func (p *Poll) WaitFor(d time.Duration) []Event {
+	ts := unix.NsecToTimespec(int64(max(d, 0)))
+	n, _, e := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events)), uintptr(len(p.events)),
+		uintptr(unsafe.Pointer(&ts)), 0, 0)
+	switch e {
+	case 0:
+		return p.events[:n]
+	case unix.EINTR:
+		return nil
+	case unix.ENOSYS: // before Linux 5.11
+		return p.Wait(int((max(d, 0) + time.Millisecond - 1) / time.Millisecond))
+	}
+	panic(fmt.Sprintf("epoll_pwait2(%d): %v", p.fd, e))
 }

@@ -77,9 +77,10 @@ func Listen(ap netip.AddrPort) (fd int, err error) {
 	if _, _, e := unix.Syscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&a.raw)), a.len); e != 0 {
 		return fd, e
 	}
-	const backlog = 65535 // the kernel lowers it to net.core.somaxconn
 	return fd, unix.Listen(fd, backlog)
 }
+
+const backlog = 65535 // the kernel lowers it to net.core.somaxconn
 
 // Local returns the address of a listener.
 func Local(fd int) (netip.AddrPort, error) {

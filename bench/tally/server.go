@@ -32,6 +32,7 @@ type Member struct {
 	Resets     int64       `json:"resets"`          // reset by the peer
 	Overshoots int64       `json:"overshoots"`      // connections accepted above the limit
 	First      []Overshoot `json:"first,omitempty"` // the first of them, at most 100
+	Starved    int64       `json:"starved"`         // times that accept failed for want of a descriptor or memory
 }
 
 // Overshoot is one connection above the limit.

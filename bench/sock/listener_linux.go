@@ -1,0 +1,32 @@
+package sock
+
+import "golang.org/x/sys/unix"
+
+// StopListening makes a listener refuse: who waits to be accepted is reset,
+// and so is every SYN. The socket stays, and keeps its port from others, until
+// Relisten or Shut.
+//
+// The port is kept only if Listen was called with it, not with port 0 (see
+// bind(2); the kernel gives up what it chose itself).
+func StopListening(fd int) error { return unix.Shutdown(fd, unix.SHUT_RD) }
+
+// Relisten ends what StopListening began.
+func Relisten(fd int) error { return unix.Listen(fd, backlog) }
+
+// Watched is a connection for Ends to look at.
+type Watched = unix.PollFd
+
+// Watch makes one.
+func Watch(fd int) Watched { return Watched{Fd: int32(fd), Events: unix.POLLRDHUP} }
+
+// Ends counts the connections whose peer has sent its end, or that are broken,
+// as the kernel knows it now: also those with bytes before the end that nobody
+// has received yet. Revents is 0 in the others afterwards.
+func Ends(conns []Watched) (n int, err error) {
+	for {
+		n, err = unix.Poll(conns, 0)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}

@@ -3,8 +3,10 @@ package proc
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -71,6 +73,30 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
+// A child counts with its parent.
+func TestTree(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 100 & echo; wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Read(make([]byte, 1)) // the shell has its child now
+	defer cmd.Wait()
+	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if pids := Tree(cmd.Process.Pid); len(pids) != 2 || pids[0] != cmd.Process.Pid {
+		t.Errorf("%v, want %d and its child", pids, cmd.Process.Pid)
+	}
+	both, err := UseOf(cmd.Process.Pid)
+	alone, err2 := use(cmd.Process.Pid)
+	if err != nil || err2 != nil || both.Memory <= alone.Memory || both.Descriptors <= alone.Descriptors {
+		t.Error(both, alone, err, err2)
+	}
+}
+
 func TestNoSuchProcess(t *testing.T) {
 	const none = 1 << 23 // above any pid_max
 	if _, err := CPU(none); err == nil {
@@ -81,5 +107,8 @@ func TestNoSuchProcess(t *testing.T) {
 	}
 	if _, err := Descriptors(none); err == nil {
 		t.Error("Descriptors: no error")
+	}
+	if _, err := UseOf(os.Getpid(), none); err == nil {
+		t.Error("UseOf: no error")
 	}
 }

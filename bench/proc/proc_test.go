@@ -90,10 +90,14 @@ func TestTree(t *testing.T) {
 	if pids := Tree(cmd.Process.Pid); len(pids) != 2 || pids[0] != cmd.Process.Pid {
 		t.Errorf("%v, want %d and its child", pids, cmd.Process.Pid)
 	}
-	both, err := UseOf(cmd.Process.Pid)
-	alone, err2 := use(cmd.Process.Pid)
-	if err != nil || err2 != nil || both.Memory <= alone.Memory || both.Descriptors <= alone.Descriptors {
-		t.Error(both, alone, err, err2)
+	size, err := TreeSize(cmd.Process.Pid)
+	memory, err2 := Memory(cmd.Process.Pid)
+	descriptors, _ := Descriptors(cmd.Process.Pid)
+	if err != nil || err2 != nil || size.Memory <= memory || size.Descriptors <= descriptors {
+		t.Error(size, memory, descriptors, err, err2)
+	}
+	if cpu, err := TreeCPU(cmd.Process.Pid); err != nil || cpu <= 0 {
+		t.Error(cpu, err)
 	}
 }
 
@@ -108,7 +112,10 @@ func TestNoSuchProcess(t *testing.T) {
 	if _, err := Descriptors(none); err == nil {
 		t.Error("Descriptors: no error")
 	}
-	if _, err := UseOf(os.Getpid(), none); err == nil {
-		t.Error("UseOf: no error")
+	if _, err := TreeCPU(os.Getpid(), none); err == nil {
+		t.Error("TreeCPU: no error")
+	}
+	if _, err := TreeSize(none); err == nil {
+		t.Error("TreeSize: no error")
 	}
 }

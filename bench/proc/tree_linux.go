@@ -28,42 +28,51 @@ func Tree(pid int) (pids []int) {
 	return pids
 }
 
-// Use is what processes hold and have used, together.
-type Use struct {
-	CPU         time.Duration
-	Memory      int64 // bytes
+// TreeCPU is the CPU time that the trees of these processes have used.
+func TreeCPU(pids ...int) (sum time.Duration, err error) {
+	err = each(pids, func(pid int) error {
+		cpu, err := CPU(pid)
+		sum += cpu
+		return err
+	})
+	return sum, err
+}
+
+// Size is what processes hold.
+type Size struct {
+	Memory      int64 // bytes, as Memory
 	Descriptors int
 }
 
-// UseOf sums up the trees of the processes. One that ends while it is looked at
-// is left out; that none of a tree is there is an error.
-func UseOf(pids ...int) (sum Use, err error) {
-	for _, root := range pids {
-		found := 0
-		for _, pid := range Tree(root) {
-			u, err := use(pid)
-			if err != nil {
-				continue
-			}
-			found++
-			sum.CPU += u.CPU
-			sum.Memory += u.Memory
-			sum.Descriptors += u.Descriptors
+// TreeSize is what the trees of these processes hold. It costs them a moment
+// for each gigabyte, so it is not to be asked while they are timed.
+func TreeSize(pids ...int) (sum Size, err error) {
+	err = each(pids, func(pid int) error {
+		memory, err := Memory(pid)
+		if err != nil {
+			return err
 		}
-		if found == 0 {
-			return sum, fmt.Errorf("process %d is gone", root)
-		}
-	}
-	return sum, nil
+		n, err := Descriptors(pid)
+		sum.Memory += memory
+		sum.Descriptors += n
+		return err
+	})
+	return sum, err
 }
 
-func use(pid int) (u Use, err error) {
-	if u.CPU, err = CPU(pid); err != nil {
-		return u, err
+// each visits all processes of the trees. One that ends while it is looked at is
+// left out; that none of a tree is there is an error.
+func each(roots []int, look func(pid int) error) error {
+	for _, root := range roots {
+		found := 0
+		for _, pid := range Tree(root) {
+			if look(pid) == nil {
+				found++
+			}
+		}
+		if found == 0 {
+			return fmt.Errorf("process %d is gone", root)
+		}
 	}
-	if u.Memory, err = Memory(pid); err != nil {
-		return u, err
-	}
-	u.Descriptors, err = Descriptors(pid)
-	return u, err
+	return nil
 }

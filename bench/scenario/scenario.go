@@ -14,7 +14,10 @@ type Scenario struct {
 	About string // a line
 	Why   string // the comment that the file begins with: why it is there, what to look at
 
-	Proxies []string // that run it unless others are asked for; the first is compared with the others
+	// Proxies run it unless others are asked for. The first is compared with
+	// the others. None with a Program.
+	Proxies []string
+
 	Rounds  int
 	Vary    string // what Case.X is, as "clients waiting"; empty if there is one case only
 	Metrics []result.Metric
@@ -63,6 +66,10 @@ type Case struct {
 
 	// Allow are the outcomes besides served that are not losses.
 	Allow []tally.Outcome
+
+	// Ghosts is how many connections without a byte a server may see in a
+	// round; math.MaxInt if that is not judged. See the directive.
+	Ghosts int
 
 	Lines []string // as in the file, without comments, variables in place, and this case's alone
 }

@@ -46,8 +46,7 @@ func metricAgainst(d *result.Document, m result.Metric) *picture {
 	p := newPicture(m.Name+" against "+vary, vary, axisName(m.Name))
 	p.name, p.main = slug(m.Name), true
 	p.note = "Marks are medians, strokes the range of the rounds; " + better + "."
-	grid := lines{x: true, y: true}
-	p.plot.Add(grid)
+	p.plot.Add(lines{x: true, y: true})
 	xs, ys := nowhere(), nowhere()
 	for _, name := range peerNames(d) {
 		points := pointsOf(d, name, m.Name)
@@ -67,19 +66,20 @@ func metricAgainst(d *result.Document, m result.Metric) *picture {
 	if ys.empty() {
 		return nil
 	}
-	scaleTo(&p.plot.X, xs)
-	scaleTo(&p.plot.Y, ys)
+	p.x += scaleTo(&p.plot.X, xs)
+	p.y += scaleTo(&p.plot.Y, ys)
 	return p
 }
 
-// scaleTo takes a log scale where values span more than a decade and a half.
-func scaleTo(a *plot.Axis, e extent) {
+// scaleTo takes a log scale where values span a decade and a half, and returns
+// what the axis's name has to say then.
+func scaleTo(a *plot.Axis, e extent) string {
 	if e.decades() >= 1.5 {
-		a.Label.Text += ", log scale"
 		logAxis(a, e, number)
-		return
+		return ", log scale"
 	}
 	evenAxis(a, e, number)
+	return ""
 }
 
 // peerNames are all of any case, in the order of their first.

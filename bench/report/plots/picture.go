@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"math"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -23,7 +24,9 @@ const (
 // picture is a plot with a title and a legend above it, where no line is.
 type picture struct {
 	name, title, note string
+	x, y              string // what the axes are; see drawNames
 	main              bool
+	caseName          string
 	plot              *plot.Plot
 	legend            []entry
 	height            vg.Length
@@ -38,18 +41,14 @@ type entry struct {
 
 func newPicture(title, x, y string) *picture {
 	p := plot.New()
-	p.X.Label.Text, p.Y.Label.Text = x, y
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = sans(12)
-		a.Label.TextStyle.Color = ink
-		a.Label.Padding = 6
 		a.Tick.Label.Font = sans(11)
 		a.Tick.Label.Color = ink
 		a.Color, a.Tick.Color = rule, rule
 		a.Tick.Length = 5
 		a.Padding = 0
 	}
-	return &picture{title: title, plot: p, height: height}
+	return &picture{title: title, x: x, y: y, plot: p, height: height}
 }
 
 // style is of text that starts at its left edge.
@@ -68,13 +67,31 @@ func (p *picture) draw() (Plot, error) {
 	c.FillText(heading, vg.Point{X: c.Min.X, Y: c.Max.Y}, p.title)
 	c.Max.Y -= heading.Height(p.title) + 8
 	c.Max.Y -= p.drawLegend(c) + 6
-	p.plot.Draw(c)
+	p.plot.Draw(p.drawNames(c))
 
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return Plot{}, fmt.Errorf("plot %s: %w", p.name, err)
 	}
-	return Plot{Name: p.name, Title: p.title, Note: p.note, Main: p.main, SVG: p.finish(out.String())}, nil
+	return Plot{Name: p.name, Title: p.title, Note: p.note, Main: p.main, Case: p.caseName, SVG: p.finish(out.String())}, nil
+}
+
+// drawNames writes what the axes are, each along its middle, and returns what
+// is left for the plot. The plot's own labels would be given room as if the
+// middle of a log axis were that of its numbers.
+func (p *picture) drawNames(c draw.Canvas) draw.Canvas {
+	name := style(12, draw.YBottom)
+	name.XAlign = draw.XCenter
+	inner := draw.Crop(c, 0, 0, name.Height(p.x)+7, 0)
+	if p.y != "" {
+		inner.Min.X += name.Height(p.y) + 6
+	}
+	data := p.plot.DataCanvas(inner)
+	at := data.Center()
+	c.FillText(name, vg.Point{X: at.X, Y: c.Min.Y}, p.x)
+	name.Rotation, name.YAlign = math.Pi/2, draw.YTop
+	c.FillText(name, vg.Point{X: c.Min.X, Y: at.Y}, p.y)
+	return inner
 }
 
 // drawLegend puts the entries in rows, and says how high they are.
@@ -96,7 +113,7 @@ func (p *picture) drawLegend(c draw.Canvas) (used vg.Length) {
 		if e.glyph != nil {
 			c.DrawGlyph(*e.glyph, vg.Point{X: at.X + thumb/2, Y: at.Y})
 		}
-		c.FillText(label, vg.Point{X: at.X + thumb + 5, Y: at.Y}, e.name)
+		c.FillText(label, vg.Point{X: at.X + thumb + 5, Y: at.Y + 1.5}, e.name)
 		at.X += wide + between
 	}
 	return c.Max.Y - at.Y + row/2

@@ -13,6 +13,7 @@ type Plot struct {
 	Note  string // how it is read, a sentence
 	SVG   []byte // a whole file
 	Main  bool   // one of the few that tell a scenario's result
+	Case  string // the case's name, empty if it is of all
 }
 
 // Of draws all that a document has data for, in the order to show. An error is
@@ -23,8 +24,10 @@ func Of(d *result.Document) (all []Plot, err error) {
 	drawn = append(drawn, ratios(d))
 	for i := range d.Cases {
 		c := &d.Cases[i]
-		drawn = append(drawn, distributions(d, c)...)
-		drawn = append(drawn, overTime(d, c)...)
+		for _, p := range append(distributions(d, c), overTime(d, c)...) {
+			p.caseName = c.Name
+			drawn = append(drawn, p)
+		}
 	}
 	for _, p := range drawn {
 		if p == nil {

@@ -99,9 +99,9 @@ func TestTicks(t *testing.T) {
 		want string
 	}{
 		{logTicks{micros}.Ticks(90, 2e6), "100 µs,1 ms,10 ms,100 ms,1 s"},
-		{logTicks{micros}.Ticks(900, 11e3), "1 ms,2 ms,5 ms,10 ms"},
-		{logTicks{number}.Ticks(0.07, 1.3), "0.1,0.2,0.5,1"},
-		{logTicks{number}.Ticks(100, 1e7), "100,1000,10k,100k,1M,10M"},
+		{logTicks{micros}.Ticks(900, 11e3), "1 ms,2 ms,3 ms,5 ms,10 ms"},
+		{logTicks{number}.Ticks(0.07, 1.3), "0.1,0.2,0.3,0.5,1"},
+		{logTicks{number}.Ticks(100, 1e7), "100,1k,10k,100k,1M,10M"},
 		{evenTicks{number, 5}.Ticks(0, 50e3), "0,10k,20k,30k,40k,50k"},
 		{evenTicks{number, 7}.Ticks(0.93, 1.22), "0.95,1,1.05,1.1,1.15,1.2"},
 		{tailTicks{}.Ticks(0, 3), "0 %,50 %,90 %,99 %,99.9 %"},

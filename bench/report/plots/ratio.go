@@ -38,6 +38,9 @@ func ratios(d *result.Document) *picture {
 	}
 	p := newPicture(title, d.Cases[0].Peers[0].Name+"'s figure divided by the rival's; 1 is equal", "")
 	p.name, p.main = "ratio", true
+	if len(d.Cases) > 1 {
+		p.y = d.Vary
+	}
 	p.note = "A ratio is of two runs that followed each other. The line goes from the least to the most of the rounds."
 	p.height = 130 + vg.Length(len(all))*24
 	ratioAxes(p.plot, all)
@@ -123,7 +126,7 @@ func (all comparison) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-var goalGlyph = draw.GlyphStyle{Color: ink, Radius: 6, Shape: draw.PlusGlyph{}}
+var goalGlyph = draw.GlyphStyle{Color: ink, Radius: 4.5, Shape: draw.PyramidGlyph{}}
 
 func ratioLegend(all []compared) (legend []entry) {
 	dot := draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}}

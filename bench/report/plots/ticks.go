@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,14 +25,14 @@ func micros(x float64) string {
 	return plain(x/1e6) + " s"
 }
 
-// number names a number without an exponent: 0.05, 200, 10k, 3M.
+// number names a number without an exponent: 0.05, 200, 1k, 2.5k, 3M.
 func number(x float64) string {
 	switch size := math.Abs(x); {
 	case size >= 1e9:
 		return plain(x/1e9) + "G"
 	case size >= 1e6:
 		return plain(x/1e6) + "M"
-	case size >= 1e4:
+	case size >= 1e3:
 		return plain(x/1e3) + "k"
 	}
 	return plain(x)
@@ -43,11 +44,11 @@ func plain(x float64) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// logTicks marks decades, and 2 and 5 in them where there are few decades.
+// logTicks marks decades, and the more of what lies between the fewer they are.
 type logTicks struct{ naming }
 
 func (t logTicks) Ticks(least, most float64) (ticks []plot.Tick) {
-	few := math.Log10(most/least) < 1.8
+	named := between(math.Log10(most / least))
 	for decade := math.Pow10(int(math.Floor(math.Log10(least)))); decade <= most*1.001; decade *= 10 {
 		for digit := 1.0; digit < 10; digit++ {
 			x := digit * decade
@@ -55,13 +56,26 @@ func (t logTicks) Ticks(least, most float64) (ticks []plot.Tick) {
 				continue
 			}
 			tick := plot.Tick{Value: x}
-			if digit == 1 || few && (digit == 2 || digit == 5) {
+			if slices.Contains(named, digit) {
 				tick.Label = t.naming(x)
 			}
 			ticks = append(ticks, tick)
 		}
 	}
 	return ticks
+}
+
+// between are the digits that have names on an axis of so many decades.
+func between(decades float64) []float64 {
+	switch {
+	case decades < 0.8:
+		return []float64{1, 2, 3, 4, 5, 7}
+	case decades < 1.5:
+		return []float64{1, 2, 3, 5}
+	case decades < 2.5:
+		return []float64{1, 2, 5}
+	}
+	return []float64{1}
 }
 
 // evenTicks marks about so many even steps of 1, 2 or 5 times a power of ten.

@@ -38,8 +38,11 @@ func textCase(out *bytes.Buffer, d *result.Document, c *result.Case, goals []res
 			fmt.Fprintf(out, "  goal: %s %s: %s, %s\n", j.Goal.Metric, j.Goal.Text(), reached(j, "NOT reached"), measured(j))
 		}
 	}
+	if names := well(c); len(names) > 0 {
+		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names, ", "), wellWords)
+	}
 	for _, p := range c.Peers {
-		if p.Name != result.Without || !p.Verdict().Well() {
+		if !isWell(p) {
 			fmt.Fprintf(out, "  %s: %s\n", p.Name, peerVerdict(p))
 		}
 		if p.Failure != "" {

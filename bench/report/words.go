@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -9,7 +10,7 @@ import (
 	"penstock/bench/tally"
 )
 
-// Title is the case's name with what it varies, empty for a scenario that has
+// title is the case's name with what it varies, empty for a scenario that has
 // one case only.
 func title(d *result.Document, c *result.Case) string {
 	switch {
@@ -44,6 +45,21 @@ func verdict(v result.Verdict) string {
 
 // wellWords is what an empty verdict means.
 const wellWords = "0 above a limit, 0 stranded, 0 lost, 0 ghosts, 0 overtaken, 0 late"
+
+// well are the proxies that did nothing that must not happen, and have done
+// something.
+func well(c *result.Case) (names []string) {
+	for _, p := range c.Peers {
+		if isWell(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func isWell(p *result.Peer) bool {
+	return len(p.Rounds) > 0 && p.Verdict().Well() && p.Failure == ""
+}
 
 // peerVerdict is one proxy's verdict as a sentence without its end.
 func peerVerdict(p *result.Peer) string {
@@ -117,7 +133,7 @@ func oneLine(text string) string {
 
 // rounds says how a table's cells come about.
 func rounds(d *result.Document) string {
-	return fmt.Sprintf("%d %s of %s s, median (least..most)", d.Rounds, plural(d.Rounds, "round"), result.Short(d.Seconds))
+	return fmt.Sprintf("%d %s of %s s, median (least..most)", d.Rounds, plural(d.Rounds, "round"), strconv.FormatFloat(d.Seconds, 'f', -1, 64))
 }
 
 func plural(n int, noun string) string {

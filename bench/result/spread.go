@@ -40,10 +40,13 @@ func (s Spread) String() string {
 	return fmt.Sprintf("%s (%s..%s)", Short(s.Median), Short(s.Least), Short(s.Most))
 }
 
-// Short prints three digits or more, and never an exponent.
+// Short prints three digits or more, and never an exponent: 5.71M, 12345, 1.05,
+// 0.042.
 func Short(x float64) string {
 	size := math.Abs(x)
 	switch {
+	case size >= 1e6:
+		return fmt.Sprintf("%.2fM", x/1e6)
 	case size >= 100 || x == 0:
 		return fmt.Sprintf("%.0f", x)
 	case size >= 10:

@@ -13,7 +13,7 @@ type Plot struct {
 	Note  string // how it is read, a sentence
 	SVG   []byte // a whole file
 	Main  bool   // one of the few that tell a scenario's result
-	Case  string // the case's name, empty if it is of all
+	Case  string // the name of the case that it is of, empty if it is of all
 }
 
 // Of draws all that a document has data for, in the order to show. An error is
@@ -25,7 +25,9 @@ func Of(d *result.Document) (all []Plot, err error) {
 	for i := range d.Cases {
 		c := &d.Cases[i]
 		for _, p := range append(distributions(d, c), overTime(d, c)...) {
-			p.caseName = c.Name
+			if len(d.Cases) > 1 {
+				p.caseName = c.Name
+			}
 			drawn = append(drawn, p)
 		}
 	}

@@ -60,8 +60,14 @@ func (r *reading) fault(at string, err error) {
 	}
 }
 
-// faultAt notes a mistake in a line.
+// faultAt notes mistakes in a line.
 func (r *reading) faultAt(l line, err error) {
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		for _, e := range several.Unwrap() {
+			r.faultAt(l, e)
+		}
+		return
+	}
 	r.fault(fmt.Sprintf(":%d: %s ", l.number, l.directive), err)
 }
 
@@ -96,10 +102,13 @@ func (r *reading) plans(lines []line) (plans []plan) {
 		var err error
 		switch l.directive {
 		case "let":
-			_, err = r.values(strings.Fields(l.value), r.lets)
+			var list []string
+			if list, err = words(l.value); err == nil {
+				_, err = r.values(list, r.lets)
+			}
 		case "case":
 			var p plan
-			if p, err = r.plan(l.value, plans); err == nil {
+			if p, err = r.plan(l.value, plans); p.name != "" { // else more mistakes would follow from one
 				plans = append(plans, p)
 			}
 		}
@@ -136,9 +145,11 @@ func (r *reading) plan(value string, before []plan) (p plan, err error) {
 		}
 		return p, nil
 	}
-	if x, err := strconv.ParseFloat(r.given.with(nil)[first], 64); err == nil {
-		p.x = x
-	} else if x, err := strconv.ParseFloat(p.values[first], 64); err == nil && -most <= x && x <= most {
+	value = p.values[first]
+	if g, is := r.given[first]; is {
+		value = g
+	}
+	if x, err := strconv.ParseFloat(value, 64); err == nil && -most <= x && x <= most {
 		p.x = x
 	}
 	return p, nil

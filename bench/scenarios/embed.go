@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"penstock/bench/scenario"
@@ -17,28 +18,23 @@ var files embed.FS
 const suffix = ".bench"
 
 // order is how the scenarios are listed and run; all others come after.
-var order = []string{}
+var order = []string{
+	"short", "keepalive", "steady", "bulk-1", "bulk-16", "parked-memory", "idle-memory",
+	"release-latency", "overload-10x", "churn-with-aborts", "refusing-member", "unfair-sender",
+	"limit-1-many-cores", "reload-under-load", "queue-cost",
+}
 
 // Names are the scenarios there are, in the order to show them.
 func Names() []string {
-	names := append([]string(nil), order...)
+	names := slices.Clone(order)
 	entries, _ := fs.ReadDir(files, ".") // an embedded folder can be read
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), suffix)
-		if !contains(names, name) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // Text is a scenario's file.

@@ -9,10 +9,29 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew")
+
+// penstockPath is where peerOrBuild puts penstock, once built.
+var (
+	penstockPath string
+	built        sync.Once
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "peer")
+	if err != nil {
+		panic(err)
+	}
+	penstockPath = filepath.Join(dir, "penstock")
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
 
 // programs stands in for what may not be installed: who writes files doesn't
 // run it.
@@ -137,11 +156,12 @@ func peerOrBuild(t *testing.T, name string) Peer {
 	if name != "penstock" {
 		return find(t, name)
 	}
-	path := filepath.Join(t.TempDir(), name)
-	if out, err := exec.Command("go", "build", "-o", path, "penstock/cmd/penstock").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	p, err := Find(name, Paths{Penstock: path})
+	built.Do(func() {
+		if out, err := exec.Command("go", "build", "-o", penstockPath, "penstock/cmd/penstock").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	})
+	p, err := Find(name, Paths{Penstock: penstockPath})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"penstock/bench/client"
 	"penstock/bench/result"
+	"penstock/bench/server"
 	"penstock/bench/tally"
 )
 
@@ -75,18 +77,22 @@ type Case struct {
 }
 
 // Server is one server process. Its Args are flags of "penbench server" without
-// -listen.
+// -listen, and Config is what they say. Its Limit is also that of the member in
+// the proxy.
 type Server struct {
-	Name string
-	Args []string
+	Name   string
+	Args   []string
+	Config server.Config
 }
 
 // Client is Count client processes that do the same. Their Args are flags of
-// "penbench client" without -target, -warm and -for.
+// "penbench client" without -target, -warm and -for, and Config is what they
+// say.
 type Client struct {
-	Name  string
-	Count int
-	Args  []string
+	Name   string
+	Count  int
+	Args   []string
+	Config client.Config
 }
 
 // More are the lines of the scenario for a proxy: those of its program, which

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -190,3 +192,15 @@ func versions(d *result.Document) (all []version) {
 }
 
 func gib(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
+
+// Page writes the HTML into a file, which is whole or not there.
+func Page(path string, d *result.Document) error {
+	var out bytes.Buffer
+	if err := HTML(&out, d); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", out.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

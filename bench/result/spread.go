@@ -46,7 +46,7 @@ func Short(x float64) string {
 	size := math.Abs(x)
 	switch {
 	case size >= 1e6:
-		return fmt.Sprintf("%.2fM", x/1e6)
+		return Short(x/1e6) + "M"
 	case size >= 100 || x == 0:
 		return fmt.Sprintf("%.0f", x)
 	case size >= 10:

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"penstock/bench/report/examples"
+	"penstock/bench/result"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata anew")
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	is, was := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(is), len(was)) {
+		if is[i] != was[i] {
+			t.Errorf("%s, line %d (-rewrite takes it):\n got %s\nwant %s", name, i+1, is[i], was[i])
+			return
+		}
+	}
+	t.Errorf("%s has %d lines, want %d (-rewrite takes it)", name, len(is), len(was))
+}
+
+func TestText(t *testing.T) {
+	var out bytes.Buffer
+	for _, d := range examples.All() {
+		if err := Text(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteByte('\n')
+	}
+	golden(t, "text.txt", out.String())
+}
+
+func TestMarkdown(t *testing.T) {
+	all := examples.All()
+	parts := []string{Claims(all), Machine(all), Headroom(all)}
+	for _, d := range all {
+		parts = append(parts, Section(d, []Image{{"A | [picture]", "bench/results/x.svg"}}))
+	}
+	golden(t, "markdown.md", strings.Join(parts, "\n"))
+}
+
+// picture is a plot's markup, which the plots' own tests look at.
+var picture = regexp.MustCompile(`(?s)<svg.*?<title>(.*?)</title>.*?</svg>`)
+
+func pageOf(t *testing.T, i int) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := HTML(&out, examples.All()[i]); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestPage(t *testing.T) {
+	for i, d := range examples.All() {
+		text := picture.ReplaceAllString(pageOf(t, i), "[$1]")
+		text = strings.Replace(text, pageCSS, "", 1)
+		golden(t, d.Scenario+".html", text)
+	}
+}
+
+// Two machines get a table each; one that only was busier does not.
+func TestMachines(t *testing.T) {
+	a, b, c := examples.Short(), examples.Memory(), examples.Core()
+	b.Machine.Load, b.Machine.Versions["haproxy"] = "0.50", "3.0.1"
+	c.Machine.Cores = 64
+	text := Machine([]*result.Document{a, b, c})
+	for _, want := range []string{
+		"short, parked-memory:\n", "| load before | 0.31 to 0.50 |", "| haproxy | 2.6.12, 3.0.1 |",
+		"queue-cost:\n", "64 cores", "| load before | 0.31 |\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not in it: %q", want)
+		}
+	}
+}
+
+// Page leaves a whole file, and nothing beside it.
+func TestPageFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := Page(filepath.Join(dir, "short.html"), examples.Short()); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := os.ReadDir(dir)
+	text, err := os.ReadFile(filepath.Join(dir, "short.html"))
+	if err != nil || len(left) != 1 || !strings.HasSuffix(string(text), "</html>\n") {
+		t.Error(err, left)
+	}
+	if err := Page(filepath.Join(dir, "no", "short.html"), examples.Short()); err == nil {
+		t.Error("written into a folder that is not there")
+	}
+}

@@ -1,13 +1,22 @@
-// Penbench makes load for a TCP proxy: a client to put before it, a server to
-// put behind it. Each prints what it saw as JSON, a line each.
+// Penbench measures TCP proxies, and checks them while it does.
 //
-//	penbench server -listen 127.0.0.1:9001 -then close
-//	penbench client -target 127.0.0.1:8080 -work short -flows 64 -for 3s
+//	penbench list                                   what can be played
+//	penbench run short -proxy penstock,haproxy      play it, compare, and write a page
+//	penbench run all -once                          see that everything works
+//	penbench run mine.bench -set flows=500 -rounds 9
 //
-// The server prints {"listening":ADDRESS} first, and its counts when it is told
-// to end (SIGTERM or SIGINT). The client prints its result when it is done;
-// with -work hold it first prints {"standing":N} once its connections are open,
-// and holds them until it is told to end.
+// A scenario says what servers, clients and proxies do; `penbench show NAME`
+// prints one, and package bench/scenario says what can be in it. A run prints a
+// table, and last the path of a page with plots; every figure of every round is
+// in the JSON file beside it. It exits with 0; 1 if a proxy failed, or if
+// penstock broke a limit, lost, stranded or overtook somebody; 2 for bad
+// arguments.
 //
-// Package bench/load does the work and says what the figures mean.
+// The parts can be run on hosts of their own:
+//
+//	penbench server -listen 10.0.0.2:9001 -then close
+//	penbench client -target 10.0.0.1:8080 -work short -arrivals poisson:5000
+//
+// Packages bench/client and bench/server say what they print. `penbench core`
+// measures the queue alone, in one process and without a socket.
 package main

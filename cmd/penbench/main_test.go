@@ -3,62 +3,195 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
-	"penstock/bench/load"
+	"penstock/bench/proc"
+	"penstock/bench/result"
+	"penstock/bench/scenarios"
 )
 
-// A server and a client talk, and print what versus reads.
-func TestServerAndClient(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	r, w := io.Pipe()
-	code := make(chan int)
-	go func() {
-		code <- run(ctx, []string{"server", "-listen", "127.0.0.1:0", "-then", "close"}, w, t.Output())
-	}()
-	lines := json.NewDecoder(r)
-	var up listening
-	if err := lines.Decode(&up); err != nil {
+// The test binary is penbench too, so that it can run itself as a client and a
+// server.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(start(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// quick is a scenario of one's own, in a file.
+func quick(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "quick.bench")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
 
-	var out bytes.Buffer
-	args := []string{"client", "-target", up.Listening.String(), "-work", "short", "-flows", "3", "-total", "20"}
-	if code := run(ctx, args, &out, t.Output()); code != 0 {
-		t.Fatal("client: exit", code)
-	}
-	var res load.Result
-	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.Outcomes[load.Served] != 20 {
-		t.Error(err, out.String())
-	}
+const direct = `# why
+about   a few connections
+proxies none
+rounds  1
+let     flows=4
+server  -then close
+client  -work short -flows $flows
+warm    10ms
+for     100ms
+metric  conn/s more
+`
 
-	stop()
-	var counts load.Counts
-	if err := lines.Decode(&counts); err != nil || counts.Requests != 20 {
-		t.Error(err, counts)
+// A run prints its table and, last, where the page is; the figures are in a file.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	code := start(t.Context(), []string{"run", quick(t, direct), "-out", dir, "-rounds", "2", "-set", "flows=2"}, nil, &out, &errs)
+	if code != 0 || errs.Len() > 0 {
+		t.Fatalf("exit %d: %s", code, &errs)
 	}
-	if c := <-code; c != 0 {
-		t.Error("server: exit", c)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	page := filepath.Join(dir, "quick.html")
+	if lines[len(lines)-1] != page || !strings.Contains(out.String(), "conn/s") {
+		t.Error(out.String())
+	}
+	if html, err := os.ReadFile(page); err != nil || !bytes.Contains(html, []byte("<html")) {
+		t.Errorf("%v %.40s", err, html)
+	}
+	doc, err := result.Read(filepath.Join(dir, "quick.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := doc.Cases[0].Peer("none")
+	if len(p.Rounds) != 2 || p.Rounds[0].Figures["conn/s"] <= 0 || !p.Verdict().Well() {
+		t.Errorf("%+v", p)
+	}
+	if text := strings.Join(doc.Lines, "\n"); !strings.Contains(text, "-flows 2") || doc.Why != "why" {
+		t.Errorf("%q %q", text, doc.Why)
 	}
 }
 
+// A proxy that fails makes the run fail, with what it said.
+func TestRunWithBrokenProxy(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "penstock")
+	if err := os.WriteFile(bad, []byte("#!/bin/sh\necho no such flag >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	code := start(t.Context(), []string{"run", quick(t, direct), "-out", t.TempDir(), "-proxy", "penstock", "-penstock", bad}, nil, &out, t.Output())
+	if code != 1 || !strings.Contains(out.String(), "no such flag") {
+		t.Errorf("exit %d: %s", code, &out)
+	}
+}
+
+// A rival that is not there is left out, unless it was asked for.
+func TestMissingRival(t *testing.T) {
+	text := strings.Replace(direct, "proxies none", "proxies none haproxy", 1)
+	var errs bytes.Buffer
+	args := []string{"run", quick(t, text), "-out", t.TempDir(), "-haproxy", "/no/such"}
+	if code := start(t.Context(), args, nil, io.Discard, &errs); code != 0 || !strings.Contains(errs.String(), "left out") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
+	if code := start(t.Context(), append(args, "-proxy", "haproxy"), nil, io.Discard, &errs); code != 2 {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
+}
+
+// A program prints the figures in place of servers and clients.
+func TestRunOfProgram(t *testing.T) {
+	dir := t.TempDir()
+	text := "# why\nabout a\nrounds 1\ncase x waiting=1000\nprogram core -waiting $waiting -for 10ms\nmetric admissions/s more\n"
+	code := start(t.Context(), []string{"run", quick(t, text), "-once", "-out", dir, "-penstock", "/bin/true"}, nil, io.Discard, t.Output())
+	doc, err := result.Read(filepath.Join(dir, "quick.json"))
+	if code != 0 || err != nil || doc.Cases[0].Peers[0].Rounds[0].Figures["admissions/s"] <= 0 {
+		t.Errorf("exit %d: %v %+v", code, err, doc)
+	}
+}
+
+// Killed outright, penbench can't end its children; the kernel does.
+func TestNobodyOutlivesTheProgram(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "run", quick(t, direct), "-for", "1h", "-out", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var family []int
+	for len(family) < 3 { // itself, a server, a client
+		time.Sleep(time.Millisecond)
+		family = proc.Tree(cmd.Process.Pid)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for _, pid := range family[1:] {
+		for alive(pid) {
+			time.Sleep(time.Millisecond) // until the test's own limit
+		}
+	}
+}
+
+// alive says that a process is there and is not waiting for its parent's wait.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(text), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
+}
+
+func TestListAndShow(t *testing.T) {
+	var out bytes.Buffer
+	if code := start(t.Context(), []string{"list"}, nil, &out, t.Output()); code != 0 {
+		t.Fatal("exit", code)
+	}
+	for _, name := range scenarios.Names() {
+		if !strings.Contains(out.String(), name+" ") {
+			t.Errorf("no %s in\n%s", name, &out)
+		}
+	}
+	out.Reset()
+	want, _ := scenarios.Text("short")
+	if code := start(t.Context(), []string{"show", "short"}, nil, &out, t.Output()); code != 0 || out.String() != want {
+		t.Errorf("exit %d: %s", code, &out)
+	}
+}
+
+// Every mistake is told of, with what is allowed.
 func TestMistakes(t *testing.T) {
-	for args, want := range map[string]int{
-		"":                     2,
-		"surver":               2,
-		"client -nonsense":     2,
-		"client extra":         2,
-		"client -h":            0,
-		"client -work nothing": 1,
-		"client -watch x":      1,
-		"server -then explode": 1,
+	for args, want := range map[string]string{
+		"":                           "usage",
+		"surver":                     "usage",
+		"client -nonsense":           "nonsense",
+		"client extra":               "extra",
+		"server extra":               "extra",
+		"server -then explode":       "stay, close",
+		"list x":                     `"x"`,
+		"show":                       "short",
+		"show none":                  "short",
+		"run":                        "short",
+		"run none":                   "short",
+		"run short -proxy a":         "haproxy",
+		"run short -rounds -1":       "-rounds -1",
+		"run short -for -1s":         "-1s",
+		"run short -for x":           "for",
+		"run short -case x":          `"x"`,
+		"run short -set x":           "VARIABLE=VALUE",
+		"run short bulk-1 -o x":      "-out",
+		"run /no/such/file.bench":    "/no/such/file.bench",
+		"run short -penstock /no/ps": "/no/ps",
 	} {
 		var errs bytes.Buffer
-		if got := run(t.Context(), strings.Fields(args), io.Discard, &errs); got != want || errs.Len() == 0 {
-			t.Errorf("penbench %s: exit %d, want %d: %s", args, got, want, &errs)
+		if got := start(t.Context(), strings.Fields(args), nil, io.Discard, &errs); got != 2 || !strings.Contains(errs.String(), want) {
+			t.Errorf("penbench %s: exit %d, %q", args, got, &errs)
 		}
+	}
+	if code := start(t.Context(), []string{"run", "-h"}, nil, io.Discard, io.Discard); code != 0 {
+		t.Error("-h: exit", code)
 	}
 }

@@ -1,0 +1,168 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"penstock/bench/proc"
+	"penstock/bench/tally"
+)
+
+// used is CPU time at a moment.
+type used struct {
+	at               time.Time
+	proxies, servers time.Duration
+}
+
+// spanOfCPU is CPU time between two moments, in seconds. The coordinator takes it, and
+// not a client, since workers of a proxy come and go.
+type spanOfCPU struct{ seconds, proxies, servers float64 }
+
+func (p *play) proxies() (pids []int) {
+	for _, st := range p.sites {
+		if st.proxy != nil {
+			pids = append(pids, st.proxy.PID())
+		}
+	}
+	return pids
+}
+
+func (p *play) sample() (u used, err error) {
+	if u.proxies, err = proc.TreeCPU(p.proxies()...); err != nil {
+		return u, err
+	}
+	var pids []int
+	for _, st := range p.sites {
+		for _, c := range st.servers {
+			pids = append(pids, c.PID())
+		}
+	}
+	u.servers, err = proc.TreeCPU(pids...)
+	u.at = time.Now()
+	return u, err
+}
+
+// count begins the measured time, when the first client says that it does.
+func (p *play) count() (err error) {
+	if p.counting {
+		return nil
+	}
+	p.counting = true
+	if err := p.eachServer("count", func(*counted) {}); err != nil {
+		return err
+	}
+	p.over = time.After(p.c.For)
+	if p.c.Every > 0 {
+		p.event = time.NewTicker(p.c.Every)
+	}
+	p.started, err = p.sample()
+	return err
+}
+
+// counted is what a server answers.
+type counted struct {
+	Counting bool
+	Open     int64
+}
+
+// eachServer says a word to all servers and hands on what each answers.
+func (p *play) eachServer(word string, answer func(*counted)) error {
+	for _, st := range p.sites {
+		for i, c := range st.servers {
+			var line counted
+			err := c.Say(word)
+			if err == nil {
+				err = c.Read(&line, prompt)
+			}
+			if err != nil {
+				return fmt.Errorf("server %s: %w", p.c.Servers[i].Name, err)
+			}
+			answer(&line)
+		}
+	}
+	return nil
+}
+
+// measured ends the measured time, if that has not ended.
+func (p *play) measured() error {
+	if !p.counting || p.span.seconds > 0 {
+		return nil
+	}
+	u, err := p.sample()
+	p.span = spanOfCPU{
+		seconds: u.at.Sub(p.started.at).Seconds(),
+		proxies: (u.proxies - p.started.proxies).Seconds(),
+		servers: (u.servers - p.started.servers).Seconds(),
+	}
+	if p.over = nil; p.event != nil {
+		p.event.Stop()
+	}
+	return err
+}
+
+// happen does to every proxy what the scenario says.
+func (p *play) happen() error {
+	for _, st := range p.sites {
+		if st.proxy == nil {
+			continue
+		}
+		if n := len(p.c.Limits); n > 0 {
+			for i := range st.setup.Members {
+				st.setup.Members[i].Limit = p.c.Limits[p.events%n]
+			}
+		}
+		var err error
+		p.Stage.Do(func() { err = p.peer.Reload(st.setup, st.proxy.PID()) })
+		if err != nil {
+			return fmt.Errorf("reload: %w", err)
+		}
+	}
+	p.events++
+	return nil
+}
+
+// gather waits until the servers are without a connection, and asks them what
+// they saw.
+func (p *play) gather(ctx context.Context) (*seen, error) {
+	all := &seen{c: p.c, proxied: len(p.proxies()) > 0, span: p.span, grown: p.grown}
+	var err error
+	if all.left, err = p.settle(ctx); err != nil {
+		return nil, err
+	}
+	for _, st := range p.sites {
+		if st.proxy != nil && st.proxy.Ended() {
+			return nil, fmt.Errorf("%s ended: %s", st.proxy.Name(), st.proxy.Words())
+		}
+		for _, c := range st.servers {
+			c.Stop()
+			var saw tally.Server
+			if err := c.Read(&saw, prompt); err != nil {
+				return nil, err
+			}
+			all.servers = append(all.servers, saw)
+		}
+		for _, a := range st.clients {
+			all.clients = append(all.clients, clientSaw{a.line, *a.saw})
+		}
+	}
+	return all, nil
+}
+
+// settle returns how many connections the servers still have after the time in
+// which they should have lost the last one.
+func (p *play) settle(ctx context.Context) (open int64, err error) {
+	deadline := time.Now().Add(p.c.Settle)
+	for {
+		open = 0
+		if err := p.eachServer("ask", func(line *counted) { open += line.Open }); err != nil {
+			return 0, err
+		}
+		if open == 0 || !time.Now().Before(deadline) {
+			return open, nil
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+}

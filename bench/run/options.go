@@ -1,0 +1,91 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"penstock/bench/peer"
+	"penstock/bench/scenario"
+	"penstock/bench/stage"
+)
+
+// Options say what to play.
+type Options struct {
+	Scenario *scenario.Scenario
+	Peers    []peer.Peer // in the order to show; the first is compared with the others
+	Rounds   int         // 0: the scenario's
+
+	// For is how long each round is measured, 0 the scenario's. Case is the only
+	// one to play, empty all.
+	For  time.Duration
+	Case string
+
+	// Once plays one short round of everything with few clients, to see that it
+	// works: see small.
+	Once bool
+
+	Stage    *stage.Stage // stays the caller's
+	Penbench []string     // the command that "client", "server" and programs follow
+	Command  string       // that repeats the run, for the document
+	Progress io.Writer    // a terminal; nil: quiet
+}
+
+// complete checks the options and fills in the scenario's values. It returns
+// the cases to play.
+func (o *Options) complete() (cases []scenario.Case, err error) {
+	if o.Rounds == 0 {
+		o.Rounds = o.Scenario.Rounds
+	}
+	if o.Once {
+		o.Rounds = 1
+	}
+	if o.Rounds < 1 || o.For < 0 || len(o.Peers) == 0 {
+		return nil, errors.New("at least 1 round and 1 proxy are needed, and a time that is not negative")
+	}
+	var names []string
+	for _, c := range o.Scenario.Cases {
+		names = append(names, c.Name)
+		if o.Case != "" && c.Name != o.Case {
+			continue
+		}
+		if o.For > 0 {
+			c.For = o.For
+		}
+		if o.Once {
+			c = small(c)
+		}
+		if o.Once && len(c.Program) > 0 && len(cases) > 0 {
+			continue // the first is the smallest
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("case %q is not one of %q", o.Case, names)
+	}
+	return cases, nil
+}
+
+// What small leaves of a case.
+const (
+	smallFlows = 200 // of each client line
+	smallWarm  = 100 * time.Millisecond
+	smallFor   = 500 * time.Millisecond
+)
+
+// small is the case with less time, one proxy at a time, and few clients: enough
+// to see that nothing is lost, not to measure.
+func small(c scenario.Case) scenario.Case {
+	c.Warm, c.For = min(c.Warm, smallWarm), min(c.For, smallFor)
+	c.Copies = 1
+	c.Clients = append([]scenario.Client(nil), c.Clients...)
+	for i := range c.Clients {
+		cl := &c.Clients[i]
+		if each := max(smallFlows/cl.Count, 1); flows(&cl.Config) > each {
+			cl.Config.Flows = each
+			cl.Args = append(append([]string(nil), cl.Args...), "-flows", fmt.Sprint(each))
+		}
+	}
+	return c
+}

@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"penstock/bench/peer"
+	"penstock/bench/proc"
+	"penstock/bench/result"
+	"penstock/bench/scenario"
+	"penstock/bench/stage"
+)
+
+// overload brings more than the server takes for a moment, so that there is a
+// queue to be right or wrong about.
+const overload = `# for tests
+about   twice what the server takes for a moment, then little
+proxies penstock
+server  -then close -limit 2 -delay 2ms -fifo 60ms
+client  -work short -arrivals constant:1600/200ms,constant:50 -drain 4s -late 1s
+warm    0s
+for     500ms
+rounds  1
+settle  5s
+metric  conn/s more
+`
+
+func parsed(t *testing.T, text string) *scenario.Scenario {
+	t.Helper()
+	s, err := scenario.Parse("test", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// options are for a stage of the test's own.
+func options(t *testing.T, text string, peers ...peer.Peer) Options {
+	t.Helper()
+	place, err := stage.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { place.Close() })
+	return Options{Scenario: parsed(t, text), Peers: peers, Stage: place, Penbench: []string{os.Args[0]}}
+}
+
+func played(t *testing.T, o Options) *result.Document {
+	t.Helper()
+	doc, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// Each fault is seen, and nothing is seen that there is not.
+func TestFaultsAreReported(t *testing.T) {
+	fields := map[string]func(result.Verdict) int64{
+		"overshoots": func(v result.Verdict) int64 { return v.Overshoots },
+		"stranded":   func(v result.Verdict) int64 { return v.Stranded },
+		"lost":       func(v result.Verdict) int64 { return v.Lost },
+		"ghosts":     func(v result.Verdict) int64 { return v.Ghosts },
+		"overtaken":  func(v result.Verdict) int64 { return v.Overtaken },
+		"late":       func(v result.Verdict) int64 { return v.Late },
+	}
+	wants := map[fault][]string{
+		right: nil, greedy: {"overshoots"}, newest: {"overtaken"},
+		drops: {"lost", "stranded"}, late: {"late"}, haunted: {"ghosts"},
+	}
+	var peers []peer.Peer
+	for f := range wants {
+		peers = append(peers, faulty{fault: f})
+	}
+	doc := played(t, options(t, overload, peers...))
+	for _, p := range doc.Cases[0].Peers {
+		if p.Failure != "" {
+			t.Errorf("%s failed: %s", p.Name, p.Failure)
+			continue
+		}
+		t.Logf("%s: %+v, %+v, %v", p.Name, p.Verdict(), p.Rounds[0].Order, p.Outcomes())
+		for name, of := range fields {
+			if n, want := of(p.Verdict()), slices.Contains(wants[fault(p.Name)], name); (n > 0) != want {
+				t.Errorf("%s: %s is %d", p.Name, name, n)
+			}
+		}
+	}
+}
+
+// broken is a proxy that ends at once.
+type broken struct{ faulty }
+
+func (broken) Name() string { return "broken" }
+func (broken) Command(peer.Setup) ([]string, error) {
+	return []string{"sh", "-c", "echo unknown flag >&2; exit 1"}, nil
+}
+
+// A proxy that can't start is a failure with its words, and not the end: it does
+// no more rounds, the others do all.
+func TestProxyThatFails(t *testing.T) {
+	o := options(t, overload, broken{}, faulty{fault: right})
+	o.Rounds, o.Once = 2, false
+	o.For = 100 * time.Millisecond
+	c := played(t, o).Cases[0]
+	if p := c.Peers[0]; len(p.Rounds) != 0 || !strings.Contains(p.Failure, "unknown flag") {
+		t.Errorf("%+v", p)
+	}
+	if p := c.Peers[1]; len(p.Rounds) != 2 || p.Failure != "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// The end of the context, as a Ctrl-C makes it, ends everybody.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	others := len(proc.Tree(os.Getpid())) // none, as a rule
+	up := faulty{fault: right, prepared: func() {
+		go func() {
+			for len(proc.Tree(os.Getpid())) < others+3 { // server, proxy, client
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+		}()
+	}}
+	o := options(t, overload, up)
+	o.For = time.Hour
+	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if left := proc.Tree(os.Getpid()); len(left) != others {
+		t.Errorf("still there: %v", left)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for want, change := range map[string]func(*Options){
+		"case":  func(o *Options) { o.Case = "no such" },
+		"round": func(o *Options) { o.Rounds = -1 },
+		"proxy": func(o *Options) { o.Peers = nil },
+		"time":  func(o *Options) { o.For = -1 },
+	} {
+		o := options(t, overload, faulty{fault: right})
+		change(&o)
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

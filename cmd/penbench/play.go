@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"penstock/bench/peer"
+	"penstock/bench/report"
+	"penstock/bench/result"
+	"penstock/bench/run"
+	"penstock/bench/scenario"
+	"penstock/bench/scenarios"
+	"penstock/bench/stage"
+)
+
+// playing is what `penbench run` is asked for.
+type playing struct {
+	proxies    string
+	rounds     int
+	length     time.Duration
+	name       string // of the only case
+	set        []scenario.Variable
+	once       bool
+	dir        string
+	json, html string
+	paths      peer.Paths
+	congestion string
+
+	words []string // all arguments, to be repeated
+}
+
+func (p *playing) bind(fs *flag.FlagSet) {
+	fs.StringVar(&p.proxies, "proxy", "", "`NAMES`, comma separated, of "+strings.Join(peer.Names(), ", ")+"; the first is compared with the others (default: the scenario's)")
+	fs.IntVar(&p.rounds, "rounds", 0, "rounds of each proxy (default: the scenario's)")
+	fs.DurationVar(&p.length, "for", 0, "time that a round is measured (default: the scenario's)")
+	fs.StringVar(&p.name, "case", "", "the only case to play (default: all)")
+	fs.Func("set", "`VARIABLE=VALUE`, over what the scenario says; several times for several", p.setVariable)
+	fs.BoolVar(&p.once, "once", false, "see that it works: one short round with few clients, and penstock alone unless there is -proxy")
+	fs.StringVar(&p.dir, "out", "bench/out", "`DIRECTORY` for SCENARIO.json and SCENARIO.html")
+	fs.StringVar(&p.json, "o", "", "`FILE` for the figures of every round, in place of SCENARIO.json")
+	fs.StringVar(&p.html, "html", "", "`FILE` for the page, in place of SCENARIO.html")
+	fs.StringVar(&p.paths.Penstock, "penstock", besides("penstock"), "`path` of penstock")
+	fs.StringVar(&p.paths.HAProxy, "haproxy", "haproxy", "`path` of HAProxy")
+	fs.StringVar(&p.paths.Nginx, "nginx", "nginx", "`path` of nginx")
+	fs.StringVar(&p.congestion, "congestion", "cubic", "congestion control, as root; empty: the machine's")
+}
+
+func (p *playing) setVariable(text string) error {
+	name, value, found := strings.Cut(text, "=")
+	if !found || name == "" {
+		return errors.New("must be VARIABLE=VALUE")
+	}
+	p.set = append(p.set, scenario.Variable{Name: name, Value: value})
+	return nil
+}
+
+// besides is the path of a program in this one's folder, else its name.
+func besides(name string) string {
+	own, err := os.Executable()
+	if path := filepath.Join(filepath.Dir(own), name); err == nil && exists(path) {
+		return path
+	}
+	return name
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// play runs scenarios and prints what they come to. It fails if a proxy failed,
+// or if penstock did what must not happen.
+func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	p := playing{words: args}
+	fs := flag.NewFlagSet("run", flag.ContinueOnError)
+	p.bind(fs)
+	names, err := mixed(fs, args, stderr)
+	if err != nil {
+		return err
+	}
+	chosen, err := p.choose(names)
+	if err != nil {
+		return mistake(fs, stderr, err)
+	}
+	place, err := stage.Open(p.congestion)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	well := true
+	for _, s := range chosen {
+		doc, err := p.scenario(ctx, s, place, stderr)
+		if err != nil {
+			return err
+		}
+		well = well && wellDone(doc)
+		if err := p.publish(doc, stdout); err != nil {
+			return err
+		}
+	}
+	if !well {
+		return errFailed
+	}
+	return nil
+}
+
+// choose finds the scenarios and refuses what can't be for all of them.
+func (p *playing) choose(names []string) ([]*scenario.Scenario, error) {
+	if len(names) == 0 {
+		return nil, fmt.Errorf("a scenario is needed: all, or of %s", strings.Join(scenarios.Names(), ", "))
+	}
+	chosen, err := find(names, p.set)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen) > 1 && p.json+p.html != "" {
+		return nil, errors.New("-o and -html are for one scenario; -out is for several")
+	}
+	if p.rounds < 0 || p.length < 0 {
+		return nil, fmt.Errorf("-rounds %d, -for %v: must not be negative", p.rounds, p.length)
+	}
+	for _, s := range chosen {
+		if names := caseNames(s); p.name != "" && !slices.Contains(names, p.name) {
+			return nil, fmt.Errorf("-case %q: %s has %q", p.name, s.Name, names)
+		}
+		if _, err := p.peers(s, io.Discard); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, nil
+}
+
+func caseNames(s *scenario.Scenario) (names []string) {
+	for _, c := range s.Cases {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// peers are those asked for, or the scenario's; of these a rival that is not
+// installed is left out, which stderr is told.
+func (p *playing) peers(s *scenario.Scenario, stderr io.Writer) (peers []peer.Peer, err error) {
+	names, asked := s.Proxies, p.proxies != "" && len(s.Proxies) > 0
+	switch {
+	case asked:
+		names = strings.Split(p.proxies, ",")
+	case p.once, len(names) == 0:
+		names = []string{result.Subject}
+	}
+	for _, name := range names {
+		found, err := peer.Find(name, p.paths)
+		if errors.Is(err, peer.ErrMissing) && !asked && name != result.Subject {
+			fmt.Fprintf(stderr, "penbench run: %v: left out of %s\n", err, s.Name)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		peers = append(peers, found)
+	}
+	return peers, nil
+}
+
+// scenario plays one.
+func (p *playing) scenario(ctx context.Context, s *scenario.Scenario, place *stage.Stage, stderr io.Writer) (*result.Document, error) {
+	peers, err := p.peers(s, stderr)
+	if err != nil {
+		return nil, err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	o := run.Options{
+		Scenario: s, Peers: peers, Rounds: p.rounds, For: p.length, Case: p.name, Once: p.once,
+		Stage: place, Penbench: []string{own}, Command: "penbench run " + strings.Join(p.words, " "),
+	}
+	if terminal(stderr) {
+		o.Progress = stderr
+	}
+	return run.Run(ctx, o)
+}
+
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// wellDone says that nobody failed and that penstock did nothing that must not
+// happen. What its rivals do is theirs.
+func wellDone(d *result.Document) bool {
+	for _, c := range d.Cases {
+		for _, p := range c.Peers {
+			if p.Failure != "" || p.Name == result.Subject && !p.Verdict().Well() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// publish writes the document and its page, and prints its table and where the
+// page is.
+func (p *playing) publish(d *result.Document, stdout io.Writer) error {
+	file, page := p.json, p.html
+	if file == "" {
+		file = filepath.Join(p.dir, d.Scenario+".json")
+	}
+	if page == "" {
+		page = filepath.Join(p.dir, d.Scenario+".html")
+	}
+	for _, path := range []string{file, page} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := d.Write(file); err != nil {
+		return err
+	}
+	if err := writePage(page, d); err != nil {
+		return err
+	}
+	if err := report.Text(stdout, d); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\n%s\n", page)
+	return err
+}
+
+func writePage(path string, d *result.Document) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.HTML(f, d), f.Close())
+}

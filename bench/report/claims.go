@@ -62,7 +62,11 @@ func goalsInWords(all []result.Judgement) string {
 	case len(missed) == 0:
 		return fmt.Sprintf("All %d goals are reached.", len(all))
 	}
-	return fmt.Sprintf("Not reached of %d %s: %s.", len(all), plural(len(all), "goal"), strings.Join(missed, "; "))
+	are := "are"
+	if len(missed) == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%d of %d %s %s not reached: %s.", len(missed), len(all), plural(len(all), "goal"), are, strings.Join(missed, "; "))
 }
 
 // inCase names a goal's metric, and the case if it has a name.

@@ -112,7 +112,7 @@ func reached(j result.Judgement, not string) string {
 
 // times prints a ratio with its spread: "1.05x (1.00..1.17)".
 func times(s result.Spread) string {
-	if s.Count < 2 {
+	if s.Least == s.Most {
 		return result.Short(s.Median) + "x"
 	}
 	return fmt.Sprintf("%sx (%s..%s)", result.Short(s.Median), result.Short(s.Least), result.Short(s.Most))

@@ -28,13 +28,13 @@ func SpreadOf(xs []float64) Spread {
 	return s
 }
 
-// String is "1.05 (1.00..1.17)", the median alone for one figure, and "-" for
-// none.
+// String is "1.05 (1.00..1.17)", the median alone if all are the same, and "-"
+// if there are none.
 func (s Spread) String() string {
-	switch s.Count {
-	case 0:
+	switch {
+	case s.Count == 0:
 		return "-"
-	case 1:
+	case s.Least == s.Most:
 		return Short(s.Median)
 	}
 	return fmt.Sprintf("%s (%s..%s)", Short(s.Median), Short(s.Least), Short(s.Most))

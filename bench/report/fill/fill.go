@@ -26,7 +26,7 @@ type kind struct {
 	fill func(f *filler, args []string) (string, error)
 }
 
-// Kinds are those that a mark may name, with their arguments.
+// kinds are what a mark may name.
 //
 //	claims                    all goals, those not reached first
 //	machine                   where all documents came from
@@ -79,7 +79,7 @@ func Fill(text, dir, link string) (*Filling, error) {
 		default:
 			var filled string
 			filled, err = f.fill(strings.Fields(mark[1]))
-			out = append(out, line, strings.TrimRight(filled, "\n"))
+			out = append(out, line, "", strings.TrimRight(filled, "\n"), "")
 			open = i + 1
 		}
 		if err != nil {

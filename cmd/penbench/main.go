@@ -48,6 +48,8 @@ var commands = map[string]command{
 	"list":   silent(list),
 	"show":   silent(show),
 	"run":    silent(play),
+	"report": silent(reports),
+	"tables": silent(tables),
 	"client": client.Command,
 	"server": server.Command,
 	"core":   silent(core),

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"penstock/bench/result"
@@ -14,7 +15,7 @@ func claim(d *result.Document) string {
 	if text := headline(d); text != "" {
 		parts = append(parts, text)
 	}
-	if text := goalsInWords(d.Judge()); text != "" {
+	if text := goalsInWords(asked(d)); text != "" {
 		parts = append(parts, text)
 	}
 	return strings.Join(append(parts, verdictsInWords(d)), " ")
@@ -47,6 +48,13 @@ func headline(d *result.Document) string {
 	return ""
 }
 
+// asked are the goals without those that are about a proxy nobody asked to run.
+func asked(d *result.Document) []result.Judgement {
+	return slices.DeleteFunc(d.Judge(), func(j result.Judgement) bool {
+		return j.Goal.To != "" && j.Case.Peer(j.Goal.To) == nil
+	})
+}
+
 func goalsInWords(all []result.Judgement) string {
 	var missed []string
 	for _, j := range all {
@@ -57,6 +65,8 @@ func goalsInWords(all []result.Judgement) string {
 	switch {
 	case len(all) == 0:
 		return ""
+	case len(all) == 1 && len(missed) == 1:
+		return "Its goal is not reached: " + missed[0] + "."
 	case len(missed) == 0 && len(all) == 1:
 		return "Its goal is reached."
 	case len(missed) == 0:
@@ -66,7 +76,7 @@ func goalsInWords(all []result.Judgement) string {
 	if len(missed) == 1 {
 		are = "is"
 	}
-	return fmt.Sprintf("%d of %d %s %s not reached: %s.", len(missed), len(all), plural(len(all), "goal"), are, strings.Join(missed, "; "))
+	return fmt.Sprintf("%d of %d goals %s not reached: %s.", len(missed), len(all), are, strings.Join(missed, "; "))
 }
 
 // inCase names a goal's metric, and the case if it has a name.

@@ -84,11 +84,11 @@ func TestPage(t *testing.T) {
 // Two machines get a table each; one that only was busier does not.
 func TestMachines(t *testing.T) {
 	a, b, c := examples.Short(), examples.Memory(), examples.Core()
-	b.Machine.Load, b.Machine.Versions["haproxy"] = "0.50", "3.0.1"
+	b.Machine.Load, b.Machine.Versions["haproxy"] = "10.50", "3.0.1"
 	c.Machine.Cores = 64
 	text := Machine([]*result.Document{a, b, c})
 	for _, want := range []string{
-		"short, parked-memory:\n", "| load before | 0.31 to 0.50 |", "| haproxy | 2.6.12, 3.0.1 |",
+		"short, parked-memory:\n", "| load before | 0.31 to 10.50 |", "| haproxy | 2.6.12, 3.0.1 |",
 		"queue-cost:\n", "64 cores", "| load before | 0.31 |\n",
 	} {
 		if !strings.Contains(text, want) {
@@ -110,5 +110,22 @@ func TestPageFile(t *testing.T) {
 	}
 	if err := Page(filepath.Join(dir, "no", "short.html"), examples.Short()); err == nil {
 		t.Error("written into a folder that is not there")
+	}
+}
+
+// A goal that is about a proxy nobody asked to run is not missed; in the claims
+// of a document it is not measured.
+func TestNotAsked(t *testing.T) {
+	d := examples.Short()
+	d.Cases[0].Peers = d.Cases[0].Peers[:1]
+	var out bytes.Buffer
+	if err := Text(&out, d); err != nil || strings.Contains(out.String(), "goal") {
+		t.Error(err, out.String())
+	}
+	if text := claim(d); strings.Contains(text, "goal") {
+		t.Error(text)
+	}
+	if text := Claims([]*result.Document{d}); strings.Count(text, "not measured") != 2 {
+		t.Error(text)
 	}
 }

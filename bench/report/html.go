@@ -32,11 +32,11 @@ func HTML(w io.Writer, d *result.Document) error {
 		return err
 	}
 	v := view{
-		Document: d, Style: template.CSS(pageCSS), Claim: claim(d), Rounds: rounds(d), Losses: losses(d), Sizing: sizing(d),
+		Document: d, Style: template.CSS(pageCSS), Claim: claim(d), Because: paragraphs(d.Why), Rounds: rounds(d), Losses: losses(d), Sizing: sizing(d),
 		Head: coresHead, Versions: versions(d), Memory: gib(d.Machine.Memory), Room: headroom(d), Text: strings.Join(d.Lines, "\n"),
 	}
 	v.Plots, v.More = figures(drawn)
-	goals := d.Judge()
+	goals := asked(d)
 	for i := range d.Cases {
 		v.Parts = append(v.Parts, partOf(d, &d.Cases[i], goals, drawn))
 	}
@@ -48,6 +48,7 @@ type view struct {
 	*result.Document
 	Style          template.CSS
 	Claim          string
+	Because        []string // Why, in paragraphs
 	Rounds         string // in words
 	Losses, Sizing []string
 	Plots          []figure // of all cases
@@ -187,6 +188,15 @@ func (v view) RoundHead() []string {
 func versions(d *result.Document) (all []version) {
 	for _, name := range slices.Sorted(maps.Keys(d.Machine.Versions)) {
 		all = append(all, version{name, d.Machine.Versions[name]})
+	}
+	return all
+}
+
+func paragraphs(text string) (all []string) {
+	for p := range strings.SplitSeq(text, "\n\n") {
+		if p = oneLine(p); p != "" {
+			all = append(all, p)
+		}
 	}
 	return all
 }

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"penstock/bench/result"
@@ -56,8 +58,14 @@ func same(a, b result.Machine) bool {
 	return a.Kernel == b.Kernel && a.CPU == b.CPU && a.Cores == b.Cores && gib(a.Memory) == gib(b.Memory) && a.Network == b.Network
 }
 
+// number is 0 for what is none.
+func number(text string) float64 {
+	x, _ := strconv.ParseFloat(text, 64)
+	return x
+}
+
 func (h *host) table() string {
-	slices.Sort(h.loads)
+	slices.SortFunc(h.loads, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
 	lines := [][]string{
 		{"", ""},
 		{"kernel", h.Kernel},

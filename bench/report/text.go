@@ -15,7 +15,7 @@ import (
 func Text(w io.Writer, d *result.Document) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s: %s\n%s\n", d.Scenario, d.About, rounds(d))
-	goals := d.Judge()
+	goals := asked(d)
 	for i := range d.Cases {
 		textCase(&out, d, &d.Cases[i], goals)
 	}

@@ -44,7 +44,7 @@ func (m maker) series(level float64) tally.Series {
 func blank(name, about string) *result.Document {
 	return &result.Document{
 		Scenario: name, About: about,
-		Why:     "What a proxy costs is asked first. Sixty-four at a time keep all of it busy.",
+		Why:     "What a proxy costs is asked first.\nSixty-four at a time keep it busy.\n\nIn a second paragraph.",
 		Command: "penbench run " + name + " -proxy penstock,haproxy,none -rounds 5",
 		Date:    time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC),
 		Machine: result.Machine{

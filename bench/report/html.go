@@ -49,7 +49,7 @@ type view struct {
 	Style          template.CSS
 	Claim          string
 	Because        []string // Why, in paragraphs
-	Rounds         string // in words
+	Rounds         string   // in words
 	Losses, Sizing []string
 	Plots          []figure // of all cases
 	More           bool     // cases have plots of their own

@@ -3,11 +3,8 @@ package sock
 import "golang.org/x/sys/unix"
 
 // StopListening makes a listener refuse: who waits to be accepted is reset,
-// and so is every SYN. The socket stays, and keeps its port from others, until
-// Relisten or Shut.
-//
-// The port is kept only if Listen was called with it, not with port 0 (see
-// bind(2); the kernel gives up what it chose itself).
+// and so is every SYN. The socket keeps its port until Relisten or Shut: the kernel
+// chooses it for nobody else, if Listen was called with it and not with port 0.
 func StopListening(fd int) error { return unix.Shutdown(fd, unix.SHUT_RD) }
 
 // Relisten ends what StopListening began.

@@ -76,7 +76,7 @@ func (p *play) eachServer(word string, answer func(*counted)) error {
 				err = c.Read(&line, prompt)
 			}
 			if err != nil {
-				return fmt.Errorf("server %s: %w", p.c.Servers[i].Name, err)
+				return of("server", p.c.Servers[i].Name, err)
 			}
 			answer(&line)
 		}

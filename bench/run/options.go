@@ -69,20 +69,21 @@ func (o *Options) complete() (cases []scenario.Case, err error) {
 
 // What small leaves of a case.
 const (
-	smallFlows = 200 // of each client line
+	smallFlows = 200 // of each client line, if arrivals don't decide
 	smallWarm  = 100 * time.Millisecond
 	smallFor   = 500 * time.Millisecond
+	smallEvery = 150 * time.Millisecond // an event, if there is one
 )
 
 // small is the case with less time, one proxy at a time, and few clients: enough
 // to see that nothing is lost, not to measure.
 func small(c scenario.Case) scenario.Case {
 	c.Warm, c.For = min(c.Warm, smallWarm), min(c.For, smallFor)
-	c.Copies = 1
+	c.Copies, c.Every = 1, min(c.Every, smallEvery)
 	c.Clients = append([]scenario.Client(nil), c.Clients...)
 	for i := range c.Clients {
 		cl := &c.Clients[i]
-		if each := max(smallFlows/cl.Count, 1); flows(&cl.Config) > each {
+		if each := max(smallFlows/cl.Count, 1); !cl.Config.Open() && flows(&cl.Config) > each {
 			cl.Config.Flows = each
 			cl.Args = append(append([]string(nil), cl.Args...), "-flows", fmt.Sprint(each))
 		}

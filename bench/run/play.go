@@ -271,7 +271,7 @@ func (p *play) hear(r report) error {
 		return r.err
 	case r.Standing != nil:
 		r.who.standing = true
-	case r.Counting:
+	case r.Counting && !r.who.holds():
 		return p.count()
 	case r.last():
 		r.who.saw = &r.Client

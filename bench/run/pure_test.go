@@ -133,7 +133,7 @@ func two(t *testing.T) *seen {
 		{Name: "heavy", Count: 1, Config: client.Config{Work: client.Short, Flows: 10}},
 	}
 	c := &scenario.Case{Copies: 1, Members: 2, Clients: lines, Allow: []tally.Outcome{tally.Reset},
-		Servers: []scenario.Server{{Config: server.Config{Limit: 3, Delay: span.Always(10 * time.Millisecond)}}}}
+		Servers: []scenario.Server{{Config: server.Config{Limit: 3, Fifo: time.Millisecond, Delay: span.Always(10 * time.Millisecond)}}}}
 	series := func(from int64, values ...int64) tally.Series {
 		return tally.Series{From: from, Every: 100, Values: values}
 	}
@@ -191,12 +191,12 @@ func TestRound(t *testing.T) {
 }
 
 // Without a proxy there are no figures of one; nobody is blamed for ghosts that
-// the scenario expects.
+// the scenario expects, or for an order that it does not ask for.
 func TestRoundWithout(t *testing.T) {
 	s := two(t)
-	s.proxied, s.c.Ghosts, s.c.Memory = false, 3, "parked"
+	s.proxied, s.c.Ghosts, s.c.Memory, s.c.Servers[0].Config.Fifo = false, 3, "parked", 0
 	r, err := s.round()
-	if err != nil || r.Verdict.Ghosts != 0 || r.Figures["ghosts"] != 3 {
+	if err != nil || r.Verdict.Ghosts != 0 || r.Verdict.Overtaken != 0 || r.Figures["ghosts"] != 3 {
 		t.Errorf("%v %+v", err, r.Verdict)
 	}
 	for _, name := range []string{"CPU µs/conn", "CPU s/GB", "B/client"} {

@@ -38,6 +38,9 @@ func (o *Options) document(cases []scenario.Case) *result.Document {
 		Machine: o.Stage.Machine(), Lines: lines(cases), Rounds: o.Rounds, Seconds: cases[0].For.Seconds(),
 		Metrics: s.Metrics, Goals: s.Goals, Vary: s.Vary,
 	}
+	if o.Once {
+		doc.Goals = nil // nobody can reach them so
+	}
 	for _, p := range o.Peers {
 		if version := p.Version(); version != "" {
 			doc.Machine.Versions[p.Name()] = version

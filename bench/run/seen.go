@@ -17,7 +17,7 @@ type seen struct {
 	c       *scenario.Case
 	proxied bool // there was a proxy
 	clients []clientSaw
-	servers []tally.Server
+	servers []tally.Server // of each copy those of the case, in order
 	span    spanOfCPU
 	grown   proc.Size // of the proxies, with the holders
 	left    int64     // connections at servers after the time to settle
@@ -123,7 +123,9 @@ func (s *seen) verdict(outcomes *tally.Outcomes) (v result.Verdict) {
 		for _, m := range s.servers[i].Members {
 			v.Overshoots += m.Overshoots
 		}
-		v.Overtaken += s.servers[i].Order.Far
+		if s.c.Servers[i%len(s.c.Servers)].Config.Fifo > 0 { // else order is not judged
+			v.Overtaken += s.servers[i].Order.Far
+		}
 	}
 	v.Ghosts = max(s.ghosts()-int64(s.c.Ghosts), 0)
 	for i := range s.clients {

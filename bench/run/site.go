@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"penstock/bench/client"
@@ -37,7 +38,12 @@ type actor struct {
 
 func (a *actor) holds() bool { return a.line.Config.Work == client.Hold }
 
-func (a *actor) err(err error) error { return fmt.Errorf("client %s: %w", a.line.Name, err) }
+func (a *actor) err(err error) error { return of("client", a.line.Name, err) }
+
+// of says whose error it is, of those that a scenario may name.
+func of(what, name string, err error) error {
+	return fmt.Errorf("%s: %w", strings.TrimSpace(what+" "+name), err)
+}
 
 // prompt is how long a process may take to come up, or to answer.
 const prompt = 20 * time.Second
@@ -54,7 +60,7 @@ func (p *play) raise(ctx context.Context, number int) (*site, error) {
 		Reloads: p.c.Every > 0, More: p.c.More(p.peer.Name())}
 	for i := range p.c.Servers {
 		if err := p.serve(ctx, st, &p.c.Servers[i]); err != nil {
-			return st, fmt.Errorf("server %s: %w", p.c.Servers[i].Name, err)
+			return st, of("server", p.c.Servers[i].Name, err)
 		}
 	}
 	argv, err := p.peer.Command(st.setup)

@@ -229,7 +229,7 @@ func (p *playing) publish(d *result.Document, stdout io.Writer) error {
 	if err := d.Write(file); err != nil {
 		return err
 	}
-	if err := writePage(page, d); err != nil {
+	if err := report.Page(page, d); err != nil {
 		return err
 	}
 	if err := report.Text(stdout, d); err != nil {
@@ -237,12 +237,4 @@ func (p *playing) publish(d *result.Document, stdout io.Writer) error {
 	}
 	_, err := fmt.Fprintf(stdout, "\n%s\n", page)
 	return err
-}
-
-func writePage(path string, d *result.Document) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.HTML(f, d), f.Close())
 }

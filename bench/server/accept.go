@@ -7,29 +7,43 @@ import (
 	"penstock/bench/sock"
 )
 
-// accept takes all that wait. A request is often there already, and then a
-// short connection is over before it would be registered.
+// acceptMost is how many are accepted before the others have their turn. When
+// clients come as fast as they are served, there is always one more.
+const acceptMost = 256
+
+// accept takes those that wait, or as many as are its turn.
 func (l *loop) accept(listener int) error {
+	more, err := l.acceptSome(listener)
+	if more {
+		l.poll.Again(listener, listener)
+	}
+	return err
+}
+
+// acceptSome says whether more may wait. A request is often there already, and
+// then a short connection is over before it would be registered.
+func (l *loop) acceptSome(listener int) (more bool, err error) {
 	m := l.conns[listener].member
-	for {
+	for range acceptMost {
 		fd, err := sock.Accept(listener)
 		switch {
 		case err == sock.ErrAgain:
-			return nil
+			return false, nil
 		case err == nil:
 			if err := l.welcome(fd, m); err != nil {
-				return err
+				return false, err
 			}
 		case wants(err):
 			l.server.members[m].starved.Add(1)
 			l.hungry = l.server.clock.Now() + int64(fast)
-			return nil
+			return false, nil
 		case err == syscall.EINVAL && l.mode == Refusing:
-			return nil
+			return false, nil
 		case !passes(err):
-			return fmt.Errorf("accept: %w", err)
+			return false, fmt.Errorf("accept: %w", err)
 		}
 	}
+	return true, nil
 }
 
 // wants says that accept lacked something that others may give back.
@@ -68,6 +82,7 @@ func (l *loop) retry() error {
 
 // welcome begins a connection of a member. The loop owns it then.
 func (l *loop) welcome(fd int, m int32) error {
+	l.heed()
 	now := l.server.clock.Now()
 	c := l.at(fd)
 	*c = conn{state: opened, member: m, accepted: now}

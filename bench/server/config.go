@@ -58,7 +58,8 @@ type Config struct {
 	ResetAfter int
 
 	// Fifo is what Order.Far tolerates: how much later the token of an overtaker
-	// may be.
+	// may be. Some is needed with several members or loops: between two
+	// listeners the order is that in which the server came around to accept.
 	Fifo time.Duration
 
 	// Seed makes the delays repeatable.

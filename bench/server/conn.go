@@ -148,6 +148,7 @@ func (c *conn) whole() int {
 
 // tell enters the token of a connection's first request, or that it has none.
 func (l *loop) tell(c *conn) {
+	l.heed()
 	c.told = true
 	var due int64
 	if l.server.cfg.Request >= tokenSize {

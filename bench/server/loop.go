@@ -44,7 +44,7 @@ type loop struct {
 }
 
 const (
-	// look is how often a loop looks at its context and whether to count.
+	// look is how often a loop looks at its context.
 	look = 50 * time.Millisecond
 
 	// fast is how long accept waits for a descriptor, if none gets free.
@@ -69,7 +69,7 @@ func (l *loop) listen() (err error) {
 		return fmt.Errorf("epoll: %w", err)
 	}
 	for i, m := range l.server.members {
-		fd, err := listenAt(m.address)
+		fd, err := l.listenAt(m.address)
 		if err != nil {
 			return err
 		}
@@ -86,8 +86,15 @@ func (l *loop) listen() (err error) {
 }
 
 // listenAt is sock.Listen, but a port that the kernel chose is then taken by
-// its number, so that StopListening keeps it.
-func listenAt(ap netip.AddrPort) (int, error) {
+// its number, so that StopListening keeps it; and one that was given must be
+// free, because only loops of one server may share it.
+func (l *loop) listenAt(ap netip.AddrPort) (int, error) {
+	first := l == l.server.loops[0]
+	if first && ap.Port() != 0 {
+		if err := sock.Free(ap); err != nil {
+			return -1, err
+		}
+	}
 	fd, err := sock.Listen(ap)
 	if err != nil || ap.Port() != 0 {
 		return fd, err
@@ -134,7 +141,6 @@ func (l *loop) run(ctx context.Context) error {
 		}
 		if l.mode == Stalling {
 			time.Sleep(min(look, time.Duration(l.change-now)))
-			l.heed()
 		} else if err := l.serve(now); err != nil {
 			return err
 		}
@@ -144,9 +150,7 @@ func (l *loop) run(ctx context.Context) error {
 
 // serve does what there is to do, once.
 func (l *loop) serve(now int64) error {
-	events := l.poll.WaitFor(time.Duration(l.wakeUp(now) - now))
-	l.heed()
-	for _, ev := range events {
+	for _, ev := range l.poll.WaitFor(time.Duration(l.wakeUp(now) - now)) {
 		fd := int(ev.Fd)
 		switch c := &l.conns[fd]; c.state {
 		case opened:
@@ -173,7 +177,8 @@ func (l *loop) wakeUp(now int64) int64 {
 	return at
 }
 
-// heed begins to count anew, if it was told to.
+// heed begins to count anew, if it was told to. It comes before whatever is
+// counted then, so that what happens after Count is counted for certain.
 func (l *loop) heed() {
 	n := l.server.counts.Load()
 	if n == l.counts {
@@ -229,8 +234,11 @@ func (l *loop) undo(m Mode, listener int) error {
 	case Refusing:
 		return sock.Relisten(listener)
 	case Silent:
-		if err := l.accept(listener); err != nil {
-			return err
+		for more := true; more; {
+			var err error
+			if more, err = l.acceptSome(listener); err != nil {
+				return err
+			}
 		}
 		return sock.Hear(listener)
 	}

@@ -50,14 +50,15 @@ type step struct {
 
 const (
 	mostSteps = 1000
-	longest   = 24 * time.Hour // of a step, so that no sum overflows
+	shortest  = time.Millisecond // of a step: less is only a busy loop
+	longest   = 24 * time.Hour   // so that no sum overflows
 )
 
 // Never is the time of a change that does not come.
 const Never = time.Duration(math.MaxInt64)
 
 // ParseSchedule reads "serve 1s, stall 200ms, serve": steps of a mode and how
-// long it lasts, at most a day. The last step may do without a time and then
+// long it lasts, a millisecond to a day. The last step may do without a time and then
 // lasts for ever; else all begin again behind it. Empty is serve.
 func ParseSchedule(text string) (Schedule, error) {
 	if strings.TrimSpace(text) == "" {
@@ -96,8 +97,8 @@ func parseStep(text string) (st step, err error) {
 		return st, nil
 	}
 	st.long, err = time.ParseDuration(fields[1])
-	if err != nil || st.long <= 0 || st.long > longest {
-		return st, fmt.Errorf("%s for %q: a time above 0, at most %v, as 200ms", st.mode, fields[1], longest)
+	if err != nil || st.long < shortest || st.long > longest {
+		return st, fmt.Errorf("%s for %q: a time of %v to %v, as 200ms", st.mode, fields[1], shortest, longest)
 	}
 	return st, nil
 }

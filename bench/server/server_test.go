@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"penstock/bench/sock"
 	"penstock/bench/span"
 	"penstock/bench/tally"
 )
@@ -440,4 +441,29 @@ func lowestFree(t *testing.T) uint64 {
 	}
 	syscall.Close(fd)
 	return uint64(fd)
+}
+
+// Two servers don't share an address unasked, as loops of one do.
+func TestAddressOfAnotherServer(t *testing.T) {
+	r := start(t, Config{Loops: 2, Request: 8, Response: 8})
+	if _, err := Listen(Config{Listen: r.Addresses(), Request: 8, Response: 8}); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Error(err)
+	}
+}
+
+// Clients that come as fast as they are served keep a loop neither from its
+// other work nor from its end.
+func TestMoreThanATurn(t *testing.T) {
+	r := start(t, Config{Request: 8, Response: 8, Then: Close, Does: schedule(t, "stall 1s, serve")})
+	p := newProber(t, r)
+	const n = 3*acceptMost + 1
+	var fds []int
+	for range n {
+		fds = append(fds, p.connect(nil))
+	}
+	r.untilAccepted(n)
+	for _, fd := range fds {
+		sock.Cut(fd)
+	}
+	r.untilOpen(0)
 }

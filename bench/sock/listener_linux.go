@@ -1,6 +1,29 @@
 package sock
 
-import "golang.org/x/sys/unix"
+import (
+	"fmt"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
+
+// Free is an error if somebody listens at an address already: Listen would
+// share it, with a server of the same user even unasked.
+func Free(ap netip.AddrPort) error {
+	a := MakeAddress(ap)
+	fd, err := unix.Socket(int(a.family()), unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		return err
+	}
+	if e := bind(fd, &a); e != 0 {
+		return fmt.Errorf("listen on %v: %w", ap, e)
+	}
+	return nil
+}
 
 // StopListening makes a listener refuse: who waits to be accepted is reset,
 // and so is every SYN. The socket keeps its port until Relisten or Shut: the kernel

@@ -45,8 +45,10 @@ func (p *Poll) Add(fd, id int) error { return p.control(unix.EPOLL_CTL_ADD, fd, 
 // if it is still ready: for who stops in the middle so as to let others work.
 func (p *Poll) Again(fd, id int) error { return p.control(unix.EPOLL_CTL_MOD, fd, id) }
 
-func (p *Poll) control(op, fd, id int) error {
-	ev := unix.EpollEvent{Events: everything, Fd: int32(id)}
+func (p *Poll) control(op, fd, id int) error { return p.controlFor(op, fd, id, everything) }
+
+func (p *Poll) controlFor(op, fd, id int, events uint32) error {
+	ev := unix.EpollEvent{Events: events, Fd: int32(id)}
 	if _, _, e := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(p.fd), uintptr(op), uintptr(fd), uintptr(unsafe.Pointer(&ev)), 0, 0); e != 0 {
 		return e
 	}
@@ -78,4 +80,10 @@ func (p *Poll) WaitFor(d time.Duration) []Event {
 		return p.Wait(int((max(d, 0) + time.Millisecond - 1) / time.Millisecond))
 	}
 	panic(fmt.Sprintf("epoll_pwait2(%d): %v", p.fd, e))
+}
+
+// AddReader registers a socket that nobody waits to write to: unlike with Add,
+// no event comes merely because it is writable. Again makes it as if added.
+func (p *Poll) AddReader(fd, id int) error {
+	return p.controlFor(unix.EPOLL_CTL_ADD, fd, id, everything&^unix.EPOLLOUT)
 }

@@ -74,13 +74,18 @@ func Listen(ap netip.AddrPort) (fd int, err error) {
 			return fd, err
 		}
 	}
-	if _, _, e := unix.Syscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&a.raw)), a.len); e != 0 {
+	if e := bind(fd, &a); e != 0 {
 		return fd, e
 	}
 	return fd, unix.Listen(fd, backlog)
 }
 
 const backlog = 65535 // the kernel lowers it to net.core.somaxconn
+
+func bind(fd int, a *Address) unix.Errno {
+	_, _, e := unix.Syscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&a.raw)), a.len)
+	return e
+}
 
 // Local returns the address of a listener.
 func Local(fd int) (netip.AddrPort, error) {

@@ -1,20 +1,23 @@
-// Package load makes work for a TCP proxy and measures it from outside: a
-// client that connects to the proxy, and a server for the proxy to connect to.
+// Package client makes work for a TCP proxy, or for anything else that takes
+// connections, and tells what became of it.
 //
-// Use it in this order, each end in a process of its own:
+//	var cfg client.Config
+//	cfg.Bind(flags)                          // or set the fields
+//	result, err := client.Run(ctx, cfg, client.Events{})
 //
-//	srv, err := load.Listen(load.ServerConfig{Listen: addr, Request: 64, Response: 256, Then: load.Close})
-//	go srv.Serve(ctx)                                  // until ctx is done
-//	res, err := load.Run(ctx, load.Config{Target: proxy, Work: load.Short, ...})
+// In the open model (Config.Arrivals) each connection is due at a time that is
+// known beforehand. It is timed from then, whether or not the client got round
+// to it: who stalls is charged with all who came meanwhile. In the closed model
+// a number of flows each begin again when they have ended; a flow that waits
+// asks nothing, so a stall shows once only. Measure latency with the first,
+// what is the most with the second.
 //
-// Run does closed-loop work: each of Flows connections starts again as soon as
-// it has ended. Hold opens connections and keeps them.
+// A client costs little, since it shares the machine with what it measures. It
+// is a few event loops, edge-triggered, without a goroutine, a timer or an
+// allocation per connection. What it receives is thrown away inside the kernel,
+// but for the bytes that say whose answer it is.
 //
-// Both ends must cost little, since they share the machine with what they
-// measure. Each is a few event loops, edge-triggered, without a goroutine, a
-// timer or an allocation per connection. The client throws away what it
-// receives inside the kernel, without a copy.
-//
-// A result tells every way to end apart (Outcome). The package takes nothing
-// from the proxy, and never retries in silence.
-package load
+// Every way to end is told apart (tally.Outcome), and nothing is retried in
+// silence. Each request begins with a token (see Config.Request), which the
+// server gives back, so that an answer to somebody else is found out.
+package client

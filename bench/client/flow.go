@@ -1,66 +1,144 @@
-package load
+package client
 
-import "golang.org/x/sys/unix"
+import (
+	"encoding/binary"
+
+	"penstock/bench/sock"
+	"penstock/bench/tally"
+)
 
 // flow is one of the client's connections, again and again.
 //
-//	         begin              asked              whole (Hold)
-//	resting -------> connecting ------> receiving --------------> holding
-//	   ^                 |     \           ^  |  \                    |
-//	   |                 |      asking ----+  |   whole (Keep): asks  | lost
-//	   |       lost      |         |          |   again               v
-//	   +-----------------+---------+----------+                     done
+//	      begin             sent            first byte           whole
+//	idle -------> connecting ----> waiting -----------> receiving -----> ending
+//	 ^ ^            |     \         ^ |  |               |   |             |
+//	 | |            |     asking ---+ |  |     whole     |   | whole       | end:
+//	 | |            |        |        |  +-- holding <---+   | (keep)      | served
+//	 | |            |        |        |  |  (hold)           v             |
+//	 | |            |        |        |  |               thinking          |
+//	 | |            |        |        |  +-- streaming       | another:    |
+//	 | |            |        |        |      (bulk)          | asking      |
+//	 | +------------+--------+--------+---- lost ------------+             |
+//	 +---------------------------------------------------------------------+
 //
-// A flow that was served begins again at once; one that was lost rests until
-// the next tick, so that a target that refuses is not asked in a tight loop.
-// When the total is reached, and in Hold when it was lost, a flow is done.
+// Asking is a connection that could not take the whole request yet. Who gives
+// up while connecting, asking or waiting is idle again, or silent to the end of
+// the run: deaf, and done with. In the closed model an idle flow begins again
+// at once, or at the next tick if it was lost, so that a target that refuses is
+// not asked in a tight loop; when the total is reached, and in hold when it was
+// lost, it is done. In the open model it is free for who is due next.
 //
-// It owns its descriptor in all states but resting and done.
+// A flow owns its descriptor in all states but idle and done.
 type flow struct {
-	state state
-	fd    int
-	since int64 // when what is being timed began, on the loop's clock
-	left  int   // bytes to send while asking, to receive while receiving
+	state  state
+	there  bool // connected, as far as is known
+	reader bool // registered for reading only
+	told   bool // that it was opened; closed model
+
+	fd    int32
+	asked int // requests answered on this connection
+
+	// In ns on the run's clock.
+	due     int64 // when the connection was due, or begun
+	since   int64 // when the request was: its token
+	limit   int64 // when the patience ends
+	timeout int64 // when connecting has taken too long
+	sip     int64 // slow readers: when to receive next
+
+	left int    // bytes: of the request while connecting and asking, then of the response
+	echo uint64 // the response's first bytes
 }
 
 type state uint8
 
 const (
-	resting state = iota
+	idle state = iota
 	connecting
 	asking
+	waiting
 	receiving
+	ending
+	thinking
+	streaming
 	holding
+	silent
 	done
 )
 
-// discardMost is how much is received at once. Nothing is copied, so it may be
-// more than any receive buffer holds.
-const discardMost = 64 << 20
-
-// begin starts an attempt on a flow without a connection.
+// begin starts a connection that was due then, on an idle flow.
 //
 // The socket is often connected when connect returns, though that says
-// EINPROGRESS; so the request is tried at once, which may save a wake-up.
-func (l *loop) begin(i int) {
+// EINPROGRESS; so the request is tried at once. If it is gone, which is the
+// rule on one machine, nothing but the response is to be waited for.
+func (l *loop) begin(i int, due int64) {
 	f := &l.flows[i]
 	if !l.more() {
-		l.finish(f)
+		l.retire(f)
 		return
 	}
-	f.since = l.now()
-	fd, err := dial(l.nextSource(), &l.target)
+	*f = flow{state: connecting, fd: -1, told: f.told, due: due}
+	l.opened(f)
+	l.due(f, due)
+	now := l.now()
+	if l.open && l.counts(f) {
+		l.tally.Lag.Record(now - due)
+	}
+	if f.limit <= now {
+		l.giveUp(i) // while no flow was free
+		return
+	}
+	fd, err := sock.Dial(l.nextSource(), &l.target)
 	if err != nil {
-		l.lose(f, err)
+		l.lose(i, err)
 		return
 	}
-	f.fd, f.state = fd, connecting
-	if err := l.poll.add(fd, i); err != nil {
-		l.lose(f, err)
+	l.tally.Begun++
+	f.fd, f.timeout = int32(fd), now+int64(l.cfg.ConnectTimeout)
+	if l.ask(i) {
+		l.register(i)
+	}
+}
+
+// due begins a request: its time, its patience and its bytes.
+func (l *loop) due(f *flow, at int64) {
+	f.since, f.limit, f.left, f.sip = at, never, l.cfg.Request, 0
+	if !l.cfg.Patience.Zero() {
+		f.limit = at + l.cfg.Patience.Next(l.random)
+	}
+}
+
+// more takes one attempt from the total of the closed model, if there is one.
+func (l *loop) more() bool {
+	if l.open || l.cfg.Total == 0 {
+		return true
+	}
+	l.taken++
+	return l.taken <= l.cfg.Total
+}
+
+// register has the loop told of what comes.
+func (l *loop) register(i int) {
+	f := &l.flows[i]
+	add := l.poll.Add
+	if f.state == waiting {
+		add, f.reader = l.poll.AddReader, true
+	}
+	if err := add(int(f.fd), i); err != nil {
+		l.lose(i, err)
 		return
 	}
-	if l.cfg.Request > 0 {
-		l.ask(f)
+	l.watch(i)
+}
+
+// watch sets the deadline of a flow that connects or waits.
+func (l *loop) watch(i int) {
+	f := &l.flows[i]
+	at := f.limit
+	if f.state == connecting {
+		at = min(at, f.timeout)
+	}
+	if at != never {
+		l.wake.Set(i, at)
 	}
 }
 
@@ -69,184 +147,177 @@ func (l *loop) ready(i int, events uint32) {
 	f := &l.flows[i]
 	switch f.state {
 	case connecting:
-		l.connected(f, events)
+		if !l.connected(i, events) {
+			return
+		}
 	case asking:
-		l.ask(f)
+		if !l.ask(i) {
+			return
+		}
 	}
-	if events&(unix.EPOLLIN|ended) == 0 {
+	if f.state == streaming && l.cfg.Direction != Down && events&sock.Writable != 0 {
+		l.push(i)
+	}
+	if events&(sock.Readable|sock.Ended) == 0 {
 		return
 	}
-	if f.state == receiving {
+	switch f.state {
+	case waiting, receiving, ending, streaming:
 		l.receive(i, events)
-	}
-	if f.state == holding { // the end may come in the same event
-		l.disturbed(f)
-	}
-}
-
-// connected goes on when the handshake is over, either way.
-func (l *loop) connected(f *flow, events uint32) {
-	switch {
-	case events&broken != 0:
-		l.lose(f, socketError(f.fd))
-	case events&unix.EPOLLOUT == 0:
-	case l.cfg.Request > 0:
-		l.ask(f)
 	default:
-		l.hold(f)
+		if f.unasked() {
+			l.disturbed(i)
+		}
+	}
+	if events&sock.Ended != 0 && f.unasked() { // it came with the response
+		l.disturbed(i)
 	}
 }
 
-// ask sends the request, or what is left of it.
-func (l *loop) ask(f *flow) {
-	left := f.left
-	if f.state != asking {
-		left = l.cfg.Request
-	}
-	n, err := send(f.fd, l.request[:left])
-	switch {
-	case err == errAgain: // not connected yet, or the buffer is full
-	case err != nil:
-		l.lose(f, err)
-	case n < left:
-		f.state, f.left = asking, left-n
-	default:
-		f.state, f.left = receiving, l.cfg.Response
-	}
+// unasked says that the connection is up, and nothing should come on it.
+func (f *flow) unasked() bool {
+	return f.state == asking || f.state == thinking || f.state == holding
 }
 
-// receive takes what came. Less than could be received is all that came,
-// unless the peer's end is there to be seen too.
-func (l *loop) receive(i int, events uint32) {
+// connected goes on when the handshake is over, either way. It says false if
+// the connection is over too.
+func (l *loop) connected(i int, events uint32) bool {
 	f := &l.flows[i]
-	for f.state == receiving {
-		n, err := discard(f.fd, discardMost)
-		if err == errAgain {
-			return
+	switch {
+	case events&sock.Broken != 0:
+		l.lose(i, sock.Error(int(f.fd)))
+		return false
+	case events&sock.Writable == 0:
+		return true
+	case f.left > 0:
+		return l.ask(i)
+	}
+	l.established(f)
+	l.requested(i)
+	return true
+}
+
+// ask sends the request, or what is left of it. It says false if the connection
+// is over.
+func (l *loop) ask(i int) bool {
+	f := &l.flows[i]
+	for f.left > 0 {
+		n, err := sock.Send(int(f.fd), l.words(f))
+		if err == sock.ErrAgain { // not connected yet, or the buffer is full
+			return l.pushing(i)
 		}
 		if err != nil {
-			l.lose(f, err)
-			return
+			l.lose(i, err)
+			return false
 		}
-		if n == 0 {
-			l.closed(i)
-			return
-		}
-		l.received(f, n)
-		if n < discardMost && events&ended == 0 {
-			return
-		}
+		l.established(f)
+		f.state = asking
+		f.left -= n
 	}
+	if f.state == asking {
+		l.requested(i)
+	}
+	return true
 }
 
-// received counts n bytes of the response.
-func (l *loop) received(f *flow, n int) {
-	if l.counting() {
-		l.tally.bytes += uint64(n)
+// words are the next bytes of a request: the token, then zeros.
+func (l *loop) words(f *flow) []byte {
+	at := l.cfg.Request - f.left
+	if at >= tokenSize || !l.cfg.tokens() {
+		return l.blob[tokenSize:][:min(f.left, blobSize-tokenSize)]
 	}
-	f.left -= n
-	switch {
-	case l.cfg.Work == Bulk: // left runs below zero and means nothing but "some came"
-	case f.left < 0:
-		l.end(f, Excess)
-	case f.left > 0 || l.cfg.Work == Short: // Short: the end is still to come
-	case l.cfg.Work == Idle:
-		l.hold(f)
-	default:
-		l.served(f)
-		l.askAgain(f)
-	}
+	binary.BigEndian.PutUint64(l.blob, uint64(f.since))
+	return l.blob[at:min(l.cfg.Request, blobSize)]
 }
 
-// askAgain begins an attempt on a flow that has its connection.
-func (l *loop) askAgain(f *flow) {
-	if !l.more() {
-		l.hangUp(f)
-		l.finish(f)
+// pushing makes sure that the loop is told when there is room to send.
+func (l *loop) pushing(i int) bool {
+	f := &l.flows[i]
+	if !f.reader {
+		return true
+	}
+	f.reader = false
+	if err := l.poll.Again(int(f.fd), i); err != nil {
+		l.lose(i, err)
+		return false
+	}
+	return true
+}
+
+// established notes that the handshake is over.
+func (l *loop) established(f *flow) {
+	if f.there {
 		return
 	}
-	f.since = l.now()
-	l.ask(f)
+	f.there = true
+	l.there++
+	if l.counts(f) {
+		l.tally.Connect.Record(l.now() - f.due)
+	}
 }
 
-// closed handles a clean end.
-func (l *loop) closed(i int) {
+// requested goes on when the whole request is sent.
+func (l *loop) requested(i int) {
 	f := &l.flows[i]
-	switch {
-	case f.left == l.cfg.Response:
-		l.end(f, Empty)
-	case f.left != 0 || l.cfg.Work != Short:
-		l.end(f, Truncated)
-	default:
-		l.served(f)
-		l.hangUp(f)
-		l.begin(i)
+	f.state, f.left, f.echo = waiting, l.cfg.Response, 0
+	if f.limit == never {
+		l.wake.Clear(i) // what is left is the connect's
+	}
+	switch l.cfg.Work {
+	case Half:
+		sock.HalfClose(int(f.fd)) // fails only if the end has come already, and then that is seen
+	case Bulk:
+		f.state, f.left = streaming, 0
+	case Hold:
+		if l.cfg.Request == 0 || l.cfg.Response == 0 {
+			l.hold(f)
+		}
+	}
+}
+
+// another begins the next request on a kept connection.
+func (l *loop) another(i int) {
+	l.due(&l.flows[i], l.now())
+	l.flows[i].state = asking
+	if l.ask(i) {
+		l.watch(i)
 	}
 }
 
 // hold keeps a connection that has come as far as it should.
 func (l *loop) hold(f *flow) {
 	f.state = holding
-	l.held.standing.Add(1)
+	l.run.standing.Add(1)
+	l.run.opened.tell()
 }
 
-// disturbed handles a held connection that something happened to: nothing
-// should.
-func (l *loop) disturbed(f *flow) {
-	n, err := discard(f.fd, discardMost)
-	if err == errAgain {
-		return
+// opened tells the run, once, that a flow of the closed model has begun. In
+// hold it is not before it stands or is lost.
+func (l *loop) opened(f *flow) {
+	if !l.open && !f.told && l.cfg.Work != Hold {
+		f.told = true
+		l.run.opened.tell()
 	}
-	l.held.standing.Add(-1)
+}
+
+// counts says whether what becomes of a flow is to be counted.
+func (l *loop) counts(f *flow) bool {
+	if l.open {
+		return f.due >= l.run.from && f.due < l.run.to.Load()
+	}
+	return l.run.counting.Load()
+}
+
+// tire is for a flow whose deadline has come while it connects or waits. The
+// deadline may be an older one.
+func (l *loop) tire(i int, now int64) {
+	f := &l.flows[i]
 	switch {
-	case err != nil:
-		l.lose(f, err)
-	case n == 0:
-		l.end(f, Empty)
+	case now >= f.limit:
+		l.giveUp(i)
+	case f.state == connecting && now >= f.timeout:
+		l.end(i, tally.Timeout)
 	default:
-		l.end(f, Excess)
+		l.watch(i)
 	}
-}
-
-// served counts the attempt.
-func (l *loop) served(f *flow) {
-	if !l.counting() {
-		return
-	}
-	l.tally.outcomes[Served]++
-	l.tally.latency.RecordValue((l.now() - f.since) / 1000)
-}
-
-// lose ends an attempt by an error.
-func (l *loop) lose(f *flow, err error) {
-	o := outcomeOf(err)
-	if o == Local && l.tally.cause == nil {
-		l.tally.cause = err
-	}
-	l.end(f, o)
-}
-
-// end counts an attempt that was not served, and closes its connection.
-func (l *loop) end(f *flow, o Outcome) {
-	if l.counting() {
-		l.tally.outcomes[o]++
-	}
-	l.hangUp(f)
-	if l.cfg.Work == Idle {
-		l.finish(f)
-		l.held.lost.Add(1)
-	}
-}
-
-func (l *loop) hangUp(f *flow) {
-	if f.state != resting && f.state != done {
-		shut(f.fd)
-	}
-	f.state = resting
-}
-
-// finish retires a flow without a connection.
-func (l *loop) finish(f *flow) {
-	f.state = done
-	l.live--
 }

@@ -1,40 +1,12 @@
-package load
+package client
 
 import (
 	"os"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"penstock/bench/proc"
+	"penstock/bench/tally"
 )
-
-// Result is what a client has seen.
-type Result struct {
-	Work     Work     `json:"work"`
-	Seconds  float64  `json:"seconds"`
-	Outcomes Outcomes `json:"outcomes"`
-	Bytes    uint64   `json:"bytes"` // received
-	Latency  Latency  `json:"latency_us"`
-	Cause    string   `json:"cause,omitempty"` // of the first local failure
-
-	// CPU seconds, of the client itself and of the processes watched.
-	CPU     float64         `json:"cpu"`
-	Watched map[int]float64 `json:"watched,omitempty"`
-}
-
-// Latency is of what was served: in Short from the connect to the server's
-// end, in Keep from the request to the whole response. In µs.
-//
-// The loop is closed: a client that waits asks nothing meanwhile, so a stall
-// shows once and not for all who would have come. Compare, do not promise.
-type Latency struct {
-	P50  int64 `json:"p50"`
-	P90  int64 `json:"p90"`
-	P99  int64 `json:"p99"`
-	P999 int64 `json:"p999"`
-	Max  int64 `json:"max"`
-}
 
 // sample is the CPU time used until a moment.
 type sample struct {
@@ -57,30 +29,49 @@ func (r *run) sample() (s sample, err error) {
 }
 
 // result sums what the loops counted. They must have ended.
-func (r *run) result(from, to sample) Result {
-	res := Result{
-		Work:    r.cfg.Work,
-		Seconds: to.at.Sub(from.at).Seconds(),
-		CPU:     (to.own - from.own).Seconds(),
-		Watched: map[int]float64{},
-	}
-	for pid := range to.watched {
-		res.Watched[pid] = (to.watched[pid] - from.watched[pid]).Seconds()
-	}
-	latency := newHistogram()
+func (r *run) result(from, to sample) tally.Client {
+	sum := newTally(&r.cfg)
 	for _, l := range r.loops {
-		res.Outcomes.add(&l.tally.outcomes)
-		res.Bytes += l.tally.bytes
-		latency.Merge(l.tally.latency)
-		if l.tally.cause != nil && res.Cause == "" {
-			res.Cause = l.tally.cause.Error()
-		}
+		add(&sum, &l.tally)
 	}
-	res.Latency = summary(latency)
-	return res
+	sum.Seconds = to.at.Sub(from.at).Seconds()
+	sum.CPU = (to.own - from.own).Seconds()
+	sum.Watched = map[int]float64{}
+	for pid := range to.watched {
+		sum.Watched[pid] = (to.watched[pid] - from.watched[pid]).Seconds()
+	}
+	return sum
 }
 
-func summary(h *hdrhistogram.Histogram) Latency {
-	at := h.ValueAtPercentile
-	return Latency{P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: h.Max()}
+// newTally returns an empty one, with the histograms that there will be.
+func newTally(cfg *Config) (t tally.Client) {
+	t.Latency, t.Connect = tally.NewHistogram(), tally.NewHistogram()
+	if !cfg.Patience.Zero() {
+		t.Patience = tally.NewHistogram()
+	}
+	if cfg.Open() {
+		t.Lag = tally.NewHistogram()
+	}
+	return t
+}
+
+// add adds what a loop has counted.
+func add(sum, t *tally.Client) {
+	sum.Begun += t.Begun
+	sum.Outcomes.Add(&t.Outcomes)
+	sum.Received += t.Received
+	sum.Sent += t.Sent
+	sum.Late += t.Late
+	if sum.Cause == "" {
+		sum.Cause = t.Cause
+	}
+	sum.Latency.Merge(t.Latency)
+	sum.Connect.Merge(t.Connect)
+	if sum.Patience != nil {
+		sum.Patience.Merge(t.Patience)
+	}
+	if sum.Lag != nil {
+		sum.Lag.Merge(t.Lag)
+	}
+	sum.Open.Add(t.Open)
 }

@@ -30,6 +30,9 @@ func headline(d *result.Document) string {
 	m := d.Metrics[0]
 	for i := len(d.Cases) - 1; i >= 0; i-- {
 		c := &d.Cases[i]
+		if len(c.Peers) == 0 {
+			continue
+		}
 		own := c.Peers[0].Spread(m.Name)
 		if own.Count == 0 {
 			continue

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"math"
 	"strconv"
 
 	"penstock/bench/tally"
@@ -74,8 +75,8 @@ func (c *Case) Ratios(metric string, rival *Peer) (ratios []float64) {
 	for i := range min(len(c.Peers[0].Rounds), len(rival.Rounds)) {
 		a, hasA := c.Peers[0].Rounds[i].Figures[metric]
 		b, hasB := rival.Rounds[i].Figures[metric]
-		if hasA && hasB && b != 0 {
-			ratios = append(ratios, a/b)
+		if ratio := a / b; hasA && hasB && !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
+			ratios = append(ratios, ratio)
 		}
 	}
 	return ratios

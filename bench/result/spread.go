@@ -40,13 +40,19 @@ func (s Spread) String() string {
 	return fmt.Sprintf("%s (%s..%s)", Short(s.Median), Short(s.Least), Short(s.Most))
 }
 
-// Short prints three digits or more, and never an exponent: 5.71M, 12345, 1.05,
-// 0.042.
+// Short prints three digits or more: 5.71M, 12345, 1.05, 0.042. There is an
+// exponent only in what nobody measures, from 1e15 on.
 func Short(x float64) string {
-	size := math.Abs(x)
-	switch {
-	case size >= 1e6:
-		return Short(x/1e6) + "M"
+	if size := math.Abs(x); size >= 1e6 && size < 1e15 {
+		return digits(x/1e6) + "M"
+	}
+	return digits(x)
+}
+
+func digits(x float64) string {
+	switch size := math.Abs(x); {
+	case size >= 1e15:
+		return fmt.Sprint(x)
 	case size >= 100 || x == 0:
 		return fmt.Sprintf("%.0f", x)
 	case size >= 10:

@@ -163,6 +163,31 @@ func Release() *result.Document {
 	return d
 }
 
+// Aborts has cases that are of a kind each, not of a number.
+func Aborts() *result.Document {
+	m := newMaker(6)
+	d := blank("churn-with-aborts", "clients leave while they wait")
+	d.Command = "penbench run churn-with-aborts -proxy penstock,haproxy -rounds 3"
+	d.Rounds = 3
+	d.Metrics = []result.Metric{{Name: "of capacity %", More: true}, {Name: "ghosts"}}
+	d.Goals = []result.Goal{{Metric: "of capacity %", Least: true, Value: 90, Case: "reset"}}
+	for _, name := range []string{"reset", "silence"} {
+		c := result.Case{Name: name}
+		for i, proxy := range []string{"penstock", "haproxy"} {
+			peer := &result.Peer{Name: proxy}
+			for range d.Rounds {
+				r := result.Round{Figures: map[string]float64{"of capacity %": m.about(92 - 40*float64(i)), "ghosts": float64(300 * i)}}
+				r.Latency = m.times(2000, 3e5, 0.4)
+				r.Cores = result.Cores{Proxy: 0.3, Clients: 0.2, Servers: 0.1}
+				peer.Rounds = append(peer.Rounds, r)
+			}
+			c.Peers = append(c.Peers, peer)
+		}
+		d.Cases = append(d.Cases, c)
+	}
+	return d
+}
+
 // Memory is of what a proxy keeps, without times or cores.
 func Memory() *result.Document {
 	m := newMaker(4)
@@ -224,5 +249,5 @@ func Hostile() *result.Document {
 
 // All are one of each.
 func All() []*result.Document {
-	return []*result.Document{Short(), Overload(), Release(), Memory(), Core(), Hostile()}
+	return []*result.Document{Short(), Overload(), Release(), Aborts(), Memory(), Core(), Hostile()}
 }

@@ -12,7 +12,7 @@ import (
 // against draws each metric over what the cases vary; nothing if they don't
 // vary a number.
 func against(d *result.Document) (all []*picture) {
-	if len(d.Cases) < 2 || !varied(d.Cases) {
+	if !varied(d.Cases) {
 		return nil
 	}
 	for _, m := range d.Metrics {
@@ -23,6 +23,7 @@ func against(d *result.Document) (all []*picture) {
 	return all
 }
 
+// varied says that there are several cases, each with a number of its own.
 func varied(cases []result.Case) bool {
 	seen := map[float64]bool{}
 	for _, c := range cases {
@@ -31,7 +32,7 @@ func varied(cases []result.Case) bool {
 		}
 		seen[c.X] = true
 	}
-	return true
+	return len(cases) > 1
 }
 
 func metricAgainst(d *result.Document, m result.Metric) *picture {
@@ -106,7 +107,7 @@ func pointsOf(d *result.Document, name, metric string) (points []point) {
 	for i := range d.Cases {
 		c := &d.Cases[i]
 		if p := c.Peer(name); p != nil {
-			if s := p.Spread(metric); s.Count > 0 {
+			if s := p.Spread(metric); s.Count > 0 && drawable(c.X) && drawable(s.Least) && drawable(s.Median) && drawable(s.Most) {
 				points = append(points, point{c.X, s})
 			}
 		}

@@ -33,7 +33,7 @@ func distributions(d *result.Document, c *result.Case) (all []*picture) {
 	} {
 		if p := distribution(titled(kind.title, d, c), kind.axis, c, kind.of); p != nil {
 			p.name, p.note = named(kind.name, d, c), kind.note
-			p.main = len(d.Cases) == 1
+			p.main = len(d.Cases) == 1 || kind.name == "latency" && !varied(d.Cases)
 			all = append(all, p)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"html"
 	"math"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -48,7 +49,17 @@ func newPicture(title, x, y string) *picture {
 		a.Tick.Length = 5
 		a.Padding = 0
 	}
-	return &picture{title: title, x: x, y: y, plot: p, height: height}
+	return &picture{title: visible(title), x: visible(x), y: visible(y), plot: p, height: height}
+}
+
+// visible has a space in place of what a file of XML may not hold.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // style is of text that starts at its left edge.
@@ -113,7 +124,7 @@ func (p *picture) drawLegend(c draw.Canvas) (used vg.Length) {
 		if e.glyph != nil {
 			c.DrawGlyph(*e.glyph, vg.Point{X: at.X + thumb/2, Y: at.Y})
 		}
-		c.FillText(label, vg.Point{X: at.X + thumb + 5, Y: at.Y + 1.5}, e.name)
+		c.FillText(label, vg.Point{X: at.X + thumb + 5, Y: at.Y + 1.5}, visible(e.name))
 		at.X += wide + between
 	}
 	return c.Max.Y - at.Y + row/2

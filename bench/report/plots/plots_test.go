@@ -24,6 +24,7 @@ func TestWhatIsDrawn(t *testing.T) {
 		"overload-10x: ratio latency wait handover waiting in-use",
 		"release-latency: handover-p50-us handover-p99-us ratio handover-100 waiting-100 in-use-100 handover-1000 waiting-1000 in-use-1000 " +
 			"handover-10000 waiting-10000 in-use-10000 handover-100000 waiting-100000 in-use-100000",
+		"churn-with-aborts: ratio latency-reset latency-silence",
 		"parked-memory: ratio",
 		"queue-cost: admissions-a-second b-per-waiter",
 		"odd: p99-ms-b",

@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -19,18 +18,18 @@ type compared struct {
 	goal   float64 // 0: none
 }
 
-// ratios draws a line for each metric and rival, or for each case and rival of
-// the first metric if there are several cases. It is nil without rivals.
+// ratios draws a line for each metric, case and rival; of the first metric
+// alone if cases vary a number, since the others are drawn against that. It is
+// nil without rivals.
 func ratios(d *result.Document) *picture {
 	var all []compared
-	title := "Ratios to rivals, round by round"
-	for _, m := range d.Metrics {
+	title, metrics := "Ratios to rivals, round by round", d.Metrics
+	if varied(d.Cases) && len(metrics) > 1 {
+		metrics = metrics[:1]
+	}
+	for _, m := range metrics {
 		for i := range d.Cases {
 			all = append(all, comparedIn(d, &d.Cases[i], m)...)
-		}
-		if len(d.Cases) > 1 {
-			title = "Ratio of " + m.Name + " to rivals, round by round"
-			break
 		}
 	}
 	if len(all) == 0 {
@@ -55,13 +54,13 @@ func comparedIn(d *result.Document, c *result.Case, m result.Metric) (all []comp
 		better = "more is better"
 	}
 	for _, rival := range c.Rivals() {
-		rounds := slices.DeleteFunc(c.Ratios(m.Name, rival), func(x float64) bool { return !(x > 0) || math.IsInf(x, 0) })
+		rounds := slices.DeleteFunc(c.Ratios(m.Name, rival), func(x float64) bool { return x <= 0 || !drawable(x) })
 		if len(rounds) == 0 {
 			continue
 		}
 		name := m.Name + " to " + rival.Name + " (" + better + ")"
 		if len(d.Cases) > 1 {
-			name = c.Name + ", to " + rival.Name + " (" + better + ")"
+			name = c.Name + ": " + name
 		}
 		all = append(all, compared{name, rival.Name, rounds, goalOf(d, c, m, rival)})
 	}
@@ -70,7 +69,7 @@ func comparedIn(d *result.Document, c *result.Case, m result.Metric) (all []comp
 
 func goalOf(d *result.Document, c *result.Case, m result.Metric, rival *result.Peer) float64 {
 	for _, g := range d.Goals {
-		if g.Metric == m.Name && g.To == rival.Name && (g.Case == "" || g.Case == c.Name) {
+		if g.Metric == m.Name && g.To == rival.Name && (g.Case == "" || g.Case == c.Name) && drawable(g.Value) {
 			return g.Value
 		}
 	}
@@ -87,7 +86,7 @@ func ratioAxes(p *plot.Plot, all []compared) {
 		if row.goal > 0 {
 			span.add(row.goal)
 		}
-		names = append(names, plot.Tick{Value: float64(len(all) - 1 - i), Label: row.name})
+		names = append(names, plot.Tick{Value: float64(len(all) - 1 - i), Label: visible(row.name)})
 	}
 	logAxis(&p.X, span, number)
 	p.X.Tick.Marker = ratioTicks{}

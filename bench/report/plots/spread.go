@@ -18,6 +18,13 @@ func (e *extent) add(x float64) {
 	e.least, e.most = min(e.least, x), max(e.most, x)
 }
 
+// drawable are figures that an axis can be made for. Others are not of anything
+// that is measured.
+func drawable(x float64) bool {
+	size := math.Abs(x)
+	return x == 0 || size >= 1e-12 && size <= 1e15
+}
+
 func (e extent) empty() bool { return e.least > e.most }
 
 // decades is how many powers of ten it spans; 0 if it reaches zero or below.

@@ -15,7 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"penstock/bench/load"
+	load "penstock/bench/client"
+	source "penstock/bench/server"
 )
 
 // crowdEnv makes the test binary a crowd.
@@ -103,16 +104,16 @@ func crowdDo(what string, to netip.AddrPort, n int) (answer string, err error) {
 	case "connect":
 		return "", connectRaw(to, n)
 	case "stream":
-		s, err := load.Listen(load.ServerConfig{Listen: to, Request: request, Then: load.Stream})
+		s, err := source.Listen(source.Config{Listen: []netip.AddrPort{to}, Request: request, Then: source.Stream})
 		if err != nil {
 			return "", err
 		}
 		go s.Serve(context.Background())
-		return s.Address().String(), nil
+		return s.Addresses()[0].String(), nil
 	case "bulk":
 		go load.Run(context.Background(), load.Config{
 			Target: to, Work: load.Bulk, Flows: n, Request: request, For: time.Hour,
-		})
+		}, load.Events{})
 		return "", nil
 	}
 	return "", fmt.Errorf("what is %q?", what)

@@ -30,6 +30,19 @@ type Options struct {
 	Penbench []string     // the command that "client", "server" and programs follow
 	Command  string       // that repeats the run, for the document
 	Progress io.Writer    // a terminal; nil: quiet
+
+	// Later is how long what is played after this takes, by Length: the line of
+	// progress counts it too.
+	Later time.Duration
+}
+
+// Length is about how long Run takes, 0 for options that it refuses.
+func (o Options) Length() time.Duration {
+	cases, err := o.complete()
+	if err != nil {
+		return 0
+	}
+	return planned(cases, len(o.Peers), o.Rounds)
 }
 
 // complete checks the options and fills in the scenario's values. It returns

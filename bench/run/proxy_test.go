@@ -27,7 +27,7 @@ const (
 
 const (
 	someOf  = 10 // one of so many is "some"
-	tooLate = 1500 * time.Millisecond
+	tooLate = 2500 * time.Millisecond
 )
 
 // faulty is the peer of such a proxy.

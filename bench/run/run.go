@@ -19,7 +19,7 @@ func Run(ctx context.Context, o Options) (*result.Document, error) {
 		return nil, err
 	}
 	doc := o.document(cases)
-	p := begin(o.Progress, time.Now, planned(cases, len(o.Peers), o.Rounds))
+	p := begin(o.Progress, time.Now, planned(cases, len(o.Peers), o.Rounds)+o.Later)
 	defer p.end()
 	for i := range cases {
 		play := series{Options: o, c: &cases[i], into: &doc.Cases[i], progress: p}

@@ -21,8 +21,8 @@ import (
 const overload = `# for tests
 about   twice what the server takes for a moment, then little
 proxies penstock
-server  -then close -limit 2 -delay 2ms -fifo 60ms
-client  -work short -arrivals constant:1600/200ms,constant:50 -drain 4s -late 1s
+server  -then close -limit 2 -delay 2ms -fifo 100ms
+client  -work short -arrivals constant:1600/200ms,constant:50 -drain 4s -late 2s
 warm    0s
 for     500ms
 rounds  1

@@ -67,6 +67,8 @@ func start(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 		return 0
 	case errors.Is(err, errFlags), errors.Is(err, client.ErrFlags), errors.Is(err, server.ErrFlags):
 		return 2
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		fmt.Fprintf(stderr, "penbench %s: interrupted\n", args[0])
 	case !errors.Is(err, errFailed):
 		fmt.Fprintf(stderr, "penbench %s: %v\n", args[0], err)
 	}

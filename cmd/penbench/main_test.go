@@ -118,6 +118,25 @@ func TestRunOfProgram(t *testing.T) {
 	}
 }
 
+// A Ctrl-C ends everybody, in good order.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	others := len(proc.Tree(os.Getpid()))
+	go func() {
+		for len(proc.Tree(os.Getpid())) < others+2 { // a server, a client
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	var errs bytes.Buffer
+	if code := start(ctx, []string{"run", quick(t, direct), "-for", "1h", "-out", t.TempDir()}, nil, io.Discard, &errs); code != 1 || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
+	if left := proc.Tree(os.Getpid()); len(left) != others {
+		t.Errorf("still there: %v", left)
+	}
+}
+
 // Killed outright, penbench can't end its children; the kernel does.
 func TestNobodyOutlivesTheProgram(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "run", quick(t, direct), "-for", "1h", "-out", t.TempDir())

@@ -34,7 +34,7 @@ type playing struct {
 	paths      peer.Paths
 	congestion string
 
-	words []string // all arguments, to be repeated
+	words []string // all arguments but the scenarios' names
 }
 
 func (p *playing) bind(fs *flag.FlagSet) {
@@ -79,13 +79,14 @@ func exists(path string) bool {
 // play runs scenarios and prints what they come to. It fails if a proxy failed,
 // or if penstock did what must not happen.
 func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	p := playing{words: args}
+	p := new(playing)
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)
 	p.bind(fs)
 	names, err := mixed(fs, args, stderr)
 	if err != nil {
 		return err
 	}
+	p.words = slices.DeleteFunc(slices.Clone(args), func(word string) bool { return slices.Contains(names, word) })
 	chosen, err := p.choose(names)
 	if err != nil {
 		return mistake(fs, stderr, err)
@@ -95,9 +96,44 @@ func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer place.Close()
-	well := true
+	plan, err := p.plan(chosen, place, stderr)
+	if err != nil {
+		return err
+	}
+	return p.perform(ctx, plan, stdout)
+}
+
+// plan is what is to be run, in order.
+func (p *playing) plan(chosen []*scenario.Scenario, place *stage.Stage, stderr io.Writer) (plan []run.Options, err error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range chosen {
-		doc, err := p.scenario(ctx, s, place, stderr)
+		peers, err := p.peers(s, stderr)
+		if err != nil {
+			return nil, err
+		}
+		o := run.Options{
+			Scenario: s, Peers: peers, Rounds: p.rounds, For: p.length, Case: p.name, Once: p.once,
+			Stage: place, Penbench: []string{own}, Command: p.command(s.Name),
+		}
+		if terminal(stderr) {
+			o.Progress = stderr
+		}
+		for i := range plan {
+			plan[i].Later += o.Length()
+		}
+		plan = append(plan, o)
+	}
+	return plan, nil
+}
+
+// perform runs and prints one after the other.
+func (p *playing) perform(ctx context.Context, plan []run.Options, stdout io.Writer) error {
+	well := true
+	for _, o := range plan {
+		doc, err := run.Run(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -138,6 +174,11 @@ func (p *playing) choose(names []string) ([]*scenario.Scenario, error) {
 	return chosen, nil
 }
 
+// command repeats the run of one scenario.
+func (p *playing) command(name string) string {
+	return strings.Join(append([]string{"penbench run", name}, p.words...), " ")
+}
+
 func caseNames(s *scenario.Scenario) (names []string) {
 	for _, c := range s.Cases {
 		names = append(names, c.Name)
@@ -167,26 +208,6 @@ func (p *playing) peers(s *scenario.Scenario, stderr io.Writer) (peers []peer.Pe
 		peers = append(peers, found)
 	}
 	return peers, nil
-}
-
-// scenario plays one.
-func (p *playing) scenario(ctx context.Context, s *scenario.Scenario, place *stage.Stage, stderr io.Writer) (*result.Document, error) {
-	peers, err := p.peers(s, stderr)
-	if err != nil {
-		return nil, err
-	}
-	own, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	o := run.Options{
-		Scenario: s, Peers: peers, Rounds: p.rounds, For: p.length, Case: p.name, Once: p.once,
-		Stage: place, Penbench: []string{own}, Command: "penbench run " + strings.Join(p.words, " "),
-	}
-	if terminal(stderr) {
-		o.Progress = stderr
-	}
-	return run.Run(ctx, o)
 }
 
 func terminal(w io.Writer) bool {

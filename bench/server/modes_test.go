@@ -14,25 +14,31 @@ import (
 // during waits until a schedule's step has begun.
 func (r *rig) during(at time.Duration) {
 	r.t.Helper()
-	r.until("that far", func() bool { return r.clock.Now() >= r.began+int64(at) })
+	r.until("that far", func() bool { return r.past(at) })
 }
+
+// past says whether a time is over, after which the server may do otherwise.
+func (r *rig) past(at time.Duration) bool { return r.clock.Now() >= r.began+int64(at) }
+
+// margin is how late a loop may be to turn, on a machine with much to do.
+const margin = 100 * time.Millisecond
 
 // Refusing is a reset in answer to the SYN, on a port that stays the same.
 func TestRefuse(t *testing.T) {
-	const step = 300 * time.Millisecond
-	r := start(t, Config{Loops: 2, Request: 8, Response: 8, Does: schedule(t, "serve 300ms, refuse 300ms, serve")})
+	const step = 500 * time.Millisecond
+	r := start(t, Config{Loops: 2, Request: 8, Response: 8, Does: schedule(t, "serve 500ms, refuse 500ms, serve")})
 	kept := r.dial(0)
 	send(t, kept, request(8, 1))
 	response(t, kept, 8, 1)
-	r.during(step + 100*time.Millisecond)
+	r.during(step + margin)
 	for range 10 {
-		if c, err := net.Dial("tcp", r.Addresses()[0].String()); !errors.Is(err, syscall.ECONNREFUSED) {
+		if c, err := net.Dial("tcp", r.Addresses()[0].String()); !errors.Is(err, syscall.ECONNREFUSED) && !r.past(2*step) {
 			t.Fatalf("connected: %v, %v", c, err)
 		}
 	}
 	send(t, kept, request(8, 2)) // is served all the same
 	response(t, kept, 8, 2)
-	r.during(2*step + 100*time.Millisecond)
+	r.during(2*step + margin)
 	for range 10 {
 		c := r.dial(0)
 		send(t, c, request(8, 3))
@@ -57,7 +63,7 @@ func TestRefuseFromTheBeginning(t *testing.T) {
 
 // Who has connected and was not accepted is reset when refusing begins.
 func TestRefuseResetsTheBacklog(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 200ms, refuse")})
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 500ms, refuse")})
 	c := r.dial(0)
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
 		t.Error(err)
@@ -74,8 +80,8 @@ func TestBlackHole(t *testing.T) {
 	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 500ms, black-hole 500ms, serve")})
 	kept := r.dial(0)
 	r.untilOpen(1)
-	r.during(step + 50*time.Millisecond)
-	if c, err := net.DialTimeout("tcp", r.Addresses()[0].String(), 100*time.Millisecond); !os.IsTimeout(err) {
+	r.during(step + margin)
+	if c, err := net.DialTimeout("tcp", r.Addresses()[0].String(), margin); !os.IsTimeout(err) && !r.past(2*step) {
 		t.Fatalf("connected: %v, %v", c, err)
 	}
 	if _, accepted := r.Now(); accepted != 1 {
@@ -84,8 +90,8 @@ func TestBlackHole(t *testing.T) {
 	send(t, kept, request(8, 2))
 	response(t, kept, 8, 2)
 	c := r.dial(0) // begun in the hole: takes until after it
-	if now := r.clock.Now() - r.began; now < int64(2*step) {
-		t.Errorf("connected after %v", time.Duration(now))
+	if !r.past(2 * step) {
+		t.Error("connected in the hole")
 	}
 	send(t, c, request(8, 3))
 	response(t, c, 8, 3)
@@ -96,7 +102,7 @@ func TestBlackHole(t *testing.T) {
 
 // A connection that is made deaf by its listener's filter is made to hear.
 func TestHearsWhoIsAcceptedInTheHole(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 200ms, black-hole")})
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 500ms, black-hole")})
 	c := r.dial(0) // connected before the hole, accepted in it
 	send(t, c, request(8, 3))
 	response(t, c, 8, 3)
@@ -105,30 +111,31 @@ func TestHearsWhoIsAcceptedInTheHole(t *testing.T) {
 
 // A server that stalls neither accepts nor answers; afterwards it does.
 func TestStall(t *testing.T) {
-	const step = 300 * time.Millisecond
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 300ms, stall 300ms, serve")})
+	const step = 500 * time.Millisecond
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 500ms, stall 500ms, serve")})
 	before := r.dial(0)
 	r.untilOpen(1)
-	r.during(step + 20*time.Millisecond)
+	r.during(step + margin)
 	in := r.dial(0) // the kernel still answers
+	soon := time.Now().Add(time.Duration(r.began + int64(2*step-margin) - r.clock.Now()))
 	for _, c := range []net.Conn{before, in} {
 		send(t, c, request(8, 2))
+		c.SetReadDeadline(soon)
 	}
 	for _, c := range []net.Conn{before, in} {
-		c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 		if n, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("%d bytes, %v", n, err)
 		}
 		c.SetReadDeadline(time.Time{})
 	}
-	if _, accepted := r.Now(); accepted != 1 {
+	if _, accepted := r.Now(); accepted != 1 && !r.past(2*step) {
 		t.Errorf("%d accepted in the stall", accepted)
 	}
 	for _, c := range []net.Conn{before, in} {
 		response(t, c, 8, 2)
 	}
-	if now := r.clock.Now() - r.began; now < int64(2*step) {
-		t.Errorf("answered after %v", time.Duration(now))
+	if !r.past(2 * step) {
+		t.Error("answered in the stall")
 	}
 }
 
@@ -169,13 +176,13 @@ func TestReset(t *testing.T) {
 // The reset that begins inside a response comes at once, if it has had its
 // bytes; and each response has its own.
 func TestResetBetweenResponses(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 10, ResetAfter: 3, Does: schedule(t, "serve 200ms, reset")})
+	r := start(t, Config{Request: 8, Response: 10, ResetAfter: 3, Does: schedule(t, "serve 500ms, reset")})
 	c := r.dial(0)
 	for i := range int64(3) {
 		send(t, c, request(8, i))
 		response(t, c, 10, i)
 	}
-	r.during(300 * time.Millisecond)
+	r.during(500*time.Millisecond + margin)
 	send(t, c, request(8, 1))
 	if b, err := io.ReadAll(c); len(b) != 3 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%d bytes, %v", len(b), err)

@@ -33,8 +33,8 @@ type crowd struct {
 const (
 	// queueTime is longer than anybody waits before that is measured.
 	queueTime = dispatch.Tick(time.Hour)
-	// collections is how often memory is collected while clients are served,
-	// two pauses each.
+	// collections is how often memory is collected at least while clients are
+	// served, two pauses each.
 	collections = 50
 	// glance is how many clients are let in, or leave, between two looks at
 	// whether to end early.
@@ -186,7 +186,8 @@ func (c *crowd) collect(ctx context.Context, f figures) error {
 	var cycles []float64
 	before := pauses()
 	_, _, err := c.serve(ctx, func(ctx context.Context) {
-		for len(cycles) < collections && ctx.Err() == nil {
+		end := time.Now().Add(c.cfg.steady)
+		for ctx.Err() == nil && (len(cycles) < collections || time.Now().Before(end)) {
 			begun := time.Now()
 			runtime.GC()
 			cycles = append(cycles, time.Since(begun).Seconds())

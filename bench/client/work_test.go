@@ -59,7 +59,7 @@ func TestSmallMessages(t *testing.T) {
 func TestRequestsPerConnection(t *testing.T) {
 	addr, end := serve(t, server.Config{Request: 64, Response: 64, Then: server.Stay})
 	r := mustRun(t, Config{
-		Target: addr, Work: Keep, Flows: 2, Request: 64, Response: 64, Total: 60, Requests: 5, Think: dist(t, "uniform:0s..2ms"),
+		Target: addr, Work: Keep, Flows: 1, Request: 64, Response: 64, Total: 60, Requests: 5, Think: dist(t, "uniform:0s..2ms"),
 	})
 	exactly(t, r, tally.Served, 60)
 	if seen := end(); seen.Members[0].Accepted != 12 || r.Begun != 12 || seen.Members[0].Ghosts != 0 {
@@ -96,8 +96,8 @@ func TestBulk(t *testing.T) {
 			if r.CPU <= 0 || r.Watched[os.Getpid()] <= 0 || r.Seconds < 0.1 {
 				t.Errorf("CPU %v, watched %v, in %v s", r.CPU, r.Watched, r.Seconds)
 			}
-			if seen := end(); seen.Received < int64(r.Sent)*9/10 && direction != Down {
-				t.Errorf("sent %d, the server received %d", r.Sent, seen.Received)
+			if seen := end(); direction != Down && seen.Received < 1<<20 {
+				t.Errorf("sent %d, the server received only %d", r.Sent, seen.Received)
 			}
 		})
 	}

@@ -1,0 +1,175 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"penstock/bench/arrival"
+	"penstock/bench/server"
+	"penstock/bench/tally"
+)
+
+// impatient gives up on a server that does not answer, and tells what each of
+// its connections saw at their end.
+func impatient(t *testing.T, how GiveUp, open bool) (r tally.Client, ends []error) {
+	t.Helper()
+	const n = 4
+	seen := make(chan error, n)
+	addr := accepting(t, func(c *net.TCPConn) {
+		defer c.Close()
+		asked(c, 64)
+		_, err := c.Read(make([]byte, 1))
+		seen <- err
+	})
+	cfg := Config{
+		Target: addr, Work: Short, Flows: n, Request: 64, Response: 64, Total: n, Rate: MostRate,
+		Patience: dist(t, "30ms"), GiveUp: how,
+	}
+	if open {
+		cfg.Arrivals = schedule(t, "burst:2@10ms")
+	}
+	r = mustRun(t, cfg)
+	for range n {
+		ends = append(ends, <-seen)
+	}
+	return r, ends
+}
+
+func TestGivingUp(t *testing.T) {
+	for how, end := range map[GiveUp]error{
+		Close: io.EOF, Reset: syscall.ECONNRESET,
+		Silence: syscall.ECONNRESET, // at the end of the run; see TestSilence
+	} {
+		for _, open := range []bool{false, true} {
+			r, ends := impatient(t, how, open)
+			exactly(t, r, tally.GaveUp, 4)
+			if r.Patience.Count() != 4 || r.Patience.Percentile(0) < 29_900 || r.Latency.Count() != 0 {
+				t.Errorf("%s: patience of %d, at least %v µs", how, r.Patience.Count(), r.Patience.Percentile(0))
+			}
+			for _, err := range ends {
+				if !errors.Is(err, end) {
+					t.Errorf("%s: the server saw %v, want %v", how, err, end)
+				}
+			}
+		}
+	}
+}
+
+// Who has gone silent neither sends nor acknowledges nor ends, until the run
+// does, and keeps its place among the flows.
+func TestSilence(t *testing.T) {
+	conns := make(chan *net.TCPConn, 10)
+	addr := accepting(t, func(c *net.TCPConn) {
+		asked(c, 64)
+		conns <- c
+	})
+	b := background(t, Config{
+		Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, For: time.Hour, Drain: time.Hour,
+		Arrivals: schedule(t, "burst:3@1h"), Patience: dist(t, "20ms"), GiveUp: Silence,
+	})
+	for range 2 {
+		c := <-conns
+		defer c.Close()
+		c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		if n, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.EAGAIN) && !isTimeout(err) {
+			t.Errorf("the server heard %d bytes, %v", n, err)
+		}
+		answer(c, 0, 64) // nobody takes it
+		if unsent := unacknowledged(t, c); unsent != 64 {
+			t.Errorf("%d bytes are unacknowledged, of 64", unsent)
+		}
+	}
+	r := b.end()
+	exactly(t, r, tally.GaveUp, 2)
+	if r.Begun != 2 { // the third found no flow
+		t.Errorf("%d begun with room for 2", r.Begun)
+	}
+}
+
+func isTimeout(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
+}
+
+// unacknowledged is what a connection has sent and its peer has not taken.
+func unacknowledged(t *testing.T, c *net.TCPConn) (n int) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The first byte ends the patience: what follows may take longer.
+func TestPatienceIsForTheFirstByte(t *testing.T) {
+	addr := accepting(t, func(c *net.TCPConn) {
+		defer c.Close()
+		token := asked(c, 64)
+		answer(c, token, 8)
+		time.Sleep(80 * time.Millisecond)
+		c.Write(make([]byte, 56))
+	})
+	r := mustRun(t, Config{Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, Total: 2, Patience: dist(t, "40ms")})
+	exactly(t, r, tally.Served, 2)
+}
+
+// Those who give up without having been connected, too.
+func TestPatienceWhileConnecting(t *testing.T) {
+	for _, how := range []GiveUp{Close, Reset, Silence} {
+		r := mustRun(t, Config{
+			Target: deaf(t), Work: Short, Flows: 3, Request: 64, Response: 64, Total: 3, Patience: dist(t, "20ms"), GiveUp: how, Rate: MostRate,
+		})
+		exactly(t, r, tally.GaveUp, 3)
+	}
+}
+
+// Who is due while no flow is free has patience too, and leaves without having
+// connected.
+func TestPatienceWithoutAFlow(t *testing.T) {
+	addr := accepting(t, func(c *net.TCPConn) { asked(c, 64); asked(c, 1); c.Close() })
+	r := mustRun(t, Config{
+		Target: addr, Work: Short, Flows: 1, Request: 64, Response: 64, Total: 5,
+		Arrivals: schedule(t, "burst:5@1h"), Patience: dist(t, "20ms"), Drain: time.Hour,
+	})
+	exactly(t, r, tally.GaveUp, 5)
+	if r.Begun != 1 {
+		t.Errorf("%d begun", r.Begun)
+	}
+}
+
+// Some give up and some are served, and every attempt is counted once.
+func TestEachIsCountedOnce(t *testing.T) {
+	for _, how := range []GiveUp{Close, Reset, Silence} {
+		addr, _ := serve(t, server.Config{Request: 64, Response: 64, Then: server.Close, Delay: dist(t, "uniform:0s..4ms")})
+		cfg := Config{
+			Target: addr, Work: Short, Request: 64, Response: 64, Total: 400, Loops: 2,
+			Arrivals: schedule(t, "poisson:4000"), Patience: dist(t, "uniform:0s..4ms"), GiveUp: how, Drain: time.Hour,
+		}
+		r := mustRun(t, cfg)
+		if o := r.Outcomes; o[tally.Served]+o[tally.GaveUp] != 400 || o.Sum() != 400 || o[tally.Served] == 0 || o[tally.GaveUp] == 0 {
+			t.Errorf("%s: %v", how, o)
+		}
+		if int64(r.Outcomes[tally.GaveUp]) != r.Patience.Count() || int64(r.Outcomes[tally.Served]) != r.Latency.Count() {
+			t.Errorf("%s: %v, patience of %d, latency of %d", how, r.Outcomes, r.Patience.Count(), r.Latency.Count())
+		}
+		if how == Silence {
+			continue
+		}
+		closed := cfg
+		closed.Arrivals, closed.Flows = arrival.Schedule{}, 20
+		if r := mustRun(t, closed); r.Outcomes.Sum() != 400 || r.Outcomes[tally.Served]+r.Outcomes[tally.GaveUp] != 400 {
+			t.Errorf("closed, %s: %v", how, r.Outcomes)
+		}
+	}
+}

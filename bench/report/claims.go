@@ -102,7 +102,7 @@ func verdictsInWords(d *result.Document) string {
 		}
 	}
 	if len(bad) == 0 {
-		return "No connection was above a limit, stranded, lost, a ghost, overtaken or late."
+		return "Nothing happened that must not."
 	}
 	return "What must not happen did: " + strings.Join(bad, "; ") + "."
 }

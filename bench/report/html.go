@@ -176,6 +176,12 @@ func roundCells(d *result.Document, r result.Round) (cells []string) {
 	return append(cells, outcomes(r.Outcomes), words, coresOf(&result.Peer{Rounds: []result.Round{r}}).String(), order, result.Short(r.Lag99))
 }
 
+// Several says that the scenario has cases.
+func (v view) Several() bool { return len(v.Cases) > 1 }
+
+// Varied is what they vary.
+func (v view) Varied() string { return varied(v.Document) }
+
 // RoundHead names all cells of a round.
 func (v view) RoundHead() []string {
 	var head []string

@@ -71,11 +71,7 @@ func sectionTable(d *result.Document) string {
 }
 
 func head(d *result.Document, t table, several bool) []string {
-	vary := d.Vary
-	if vary == "" {
-		vary = "case"
-	}
-	return lead(several, vary, append([]string{""}, t.Head...))
+	return lead(several, varied(d), append([]string{""}, t.Head...))
 }
 
 func lead(several bool, first string, cells []string) []string {

@@ -26,10 +26,13 @@ func sizing(d *result.Document) (sentences []string) {
 	return sentences
 }
 
+// counted is what memory is measured for.
+var counted = map[string]string{"client": "waiting clients", "pair": "proxied pairs", "waiter": "waiters in the queue"}
+
 func sized(p *result.Peer, m result.Metric) string {
-	if per, ok := strings.CutPrefix(m.Name, "B/"); ok {
+	if per, ok := strings.CutPrefix(m.Name, "B/"); ok && counted[per] != "" {
 		if s := p.Spread(m.Name); s.Median > 0 {
-			return fmt.Sprintf("a GiB of memory is enough for %s million of what is counted here (%s: %s).", result.Short((1<<30)/s.Median/1e6), "B/"+per, s)
+			return fmt.Sprintf("a GiB of memory is enough for %s %s, of %s B each.", result.Short((1<<30)/s.Median), counted[per], s)
 		}
 	}
 	if s := perCore(p, m); s.Count > 0 {

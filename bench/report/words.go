@@ -22,6 +22,14 @@ func title(d *result.Document, c *result.Case) string {
 	return d.Vary + ": " + c.Name
 }
 
+// varied is what the cases vary.
+func varied(d *result.Document) string {
+	if d.Vary == "" {
+		return "case"
+	}
+	return d.Vary
+}
+
 // verdict says in words what must not happen and did, "" if nothing did.
 func verdict(v result.Verdict) string {
 	var words []string
@@ -32,7 +40,7 @@ func verdict(v result.Verdict) string {
 		{v.Overshoots, "connections above a limit"},
 		{v.Stranded, "clients stranded"},
 		{v.Lost, "lost"},
-		{v.Ghosts, "ghost connections to servers"},
+		{v.Ghosts, "ghost connections to servers too many"},
 		{v.Overtaken, "overtaken"},
 		{v.Late, "served late"},
 	} {
@@ -43,8 +51,9 @@ func verdict(v result.Verdict) string {
 	return strings.Join(words, ", ")
 }
 
-// wellWords is what an empty verdict means.
-const wellWords = "0 above a limit, 0 stranded, 0 lost, 0 ghosts, 0 overtaken, 0 late"
+// wellWords is what an empty verdict means: nothing beyond what the scenario
+// allows.
+const wellWords = "0 above a limit, 0 stranded, 0 lost, 0 ghosts too many, 0 overtaken, 0 late"
 
 // well are the proxies that did nothing that must not happen, and have done
 // something.

@@ -120,7 +120,7 @@ func TestMistakes(t *testing.T) {
 		"":                            "must be one of",
 		"claims short":                "penbench: claims short: must be claims",
 		"scenario":                    "must be scenario NAME",
-		"scenario shirt":              "shirt: must be a file of " + dir + ": odd.json, overload-10x.json",
+		"scenario shirt":              "shirt: must be a file of " + dir + ": churn-with-aborts.json, odd.json, overload-10x.json",
 		"scenario ../" + dir + "/odd": "must be a file of",
 		"gobench core ( x":            "error parsing regexp",
 		"gobench core Nothing":        `core: no benchmark (more) matches "Nothing": there are Arrive/limit=4/loops=2, HandOff`,

@@ -49,13 +49,13 @@ func newPicture(title, x, y string) *picture {
 		a.Tick.Length = 5
 		a.Padding = 0
 	}
-	return &picture{title: visible(title), x: visible(x), y: visible(y), plot: p, height: height}
+	return &picture{title: title, x: x, y: y, plot: p, height: height}
 }
 
 // visible has a space in place of what a file of XML may not hold.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
 			return ' '
 		}
 		return r
@@ -124,7 +124,7 @@ func (p *picture) drawLegend(c draw.Canvas) (used vg.Length) {
 		if e.glyph != nil {
 			c.DrawGlyph(*e.glyph, vg.Point{X: at.X + thumb/2, Y: at.Y})
 		}
-		c.FillText(label, vg.Point{X: at.X + thumb + 5, Y: at.Y + 1.5}, visible(e.name))
+		c.FillText(label, vg.Point{X: at.X + thumb + 5, Y: at.Y + 1.5}, e.name)
 		at.X += wide + between
 	}
 	return c.Max.Y - at.Y + row/2
@@ -136,5 +136,5 @@ func (p *picture) finish(svg string) []byte {
 	body = strings.ReplaceAll(body, measuredFamily, family)
 	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" role="img"><title>%s</title>`+"\n",
 		float64(width), float64(p.height), float64(width), float64(p.height), html.EscapeString(p.title))
-	return []byte(head + body)
+	return []byte(visible(head + body))
 }

@@ -86,7 +86,7 @@ func ratioAxes(p *plot.Plot, all []compared) {
 		if row.goal > 0 {
 			span.add(row.goal)
 		}
-		names = append(names, plot.Tick{Value: float64(len(all) - 1 - i), Label: visible(row.name)})
+		names = append(names, plot.Tick{Value: float64(len(all) - 1 - i), Label: row.name})
 	}
 	logAxis(&p.X, span, number)
 	p.X.Tick.Marker = ratioTicks{}

@@ -7,7 +7,7 @@ PKGS := ./...
 RACE := ./lb/... ./stack/... ./cmd/...
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race check vet fmt model bench bench-once versus versus-once syscalls fuzz stress ci setup peers clean
+.PHONY: help run build test race check vet fmt model bench bench-tables bench-once strace syscalls fuzz stress ci setup peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,8 +16,12 @@ setup: ## see that Go is there, and fetch what the module needs
 	@command -v $(GO) >/dev/null || { echo "Go is missing: apt-get install golang (1.26 or newer), or see https://go.dev/dl"; exit 1; }
 	@$(GO) mod download
 
-peers: ## install what tools/versus compares with and uses (Debian packages)
-	@command -v haproxy >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q haproxy; }
+peers: ## install the proxies that penbench compares with (Debian packages)
+	@{ command -v haproxy && command -v nginx && ls /usr/lib/nginx/modules/ngx_stream_module.so; } >/dev/null 2>&1 || \
+	  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends haproxy nginx-light libnginx-mod-stream; }
+
+strace:
+	@command -v strace >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q strace; }
 
 build: setup ## build bin/penstock and bin/penbench
 	$(GO) build -o bin/ ./cmd/...
@@ -44,21 +48,22 @@ model: setup ## check the core protocol state by state, and that each seeded fau
 stress: setup ## ten million hand-offs through the core
 	$(GO) test -count=1 -run TestStress -timeout 30m ./lb/dispatch -args -handoffs=10000000
 
-bench: setup ## all Go benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem $(PKGS)
+bench: build peers strace ## measure everything again, into bench/results (some 25 minutes)
+	./bin/penbench run all -rounds $(ROUNDS); code=$$?; mkdir -p bench/results; cp bench/out/*.json bench/results/; exit $$code
+	tools/gobench/run bench/results
+	tools/syscalls/run all > bench/results/syscalls.txt
 
-bench-once: setup ## each benchmark once, so that none rots
+ROUNDS ?= 10
+
+bench-tables: build ## fill BENCHMARKS.md, and draw its plots, from bench/results
+	./bin/penbench tables
+
+bench-once: build peers ## each Go benchmark once, each scenario for a second: that none rots
 	$(GO) test -run '^$$' -bench . -benchtime 1x $(PKGS)
+	./bin/penbench run all -once
 
-versus: build peers ## penstock beside HAProxy, same work, one run
-	$(GO) run ./tools/versus
-
-versus-once: build peers ## the same, a second each, so that it does not rot
-	$(GO) run ./tools/versus -rounds 1 -seconds 1 -parked 500 -idle 500
-
-syscalls: build ## count the system calls of a short connection (strace)
-	@command -v strace >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q strace; }
-	tools/syscalls/run
+syscalls: build strace ## count the system calls of a short connection
+	tools/syscalls/run all
 
 FUZZTIME ?= 60s
 fuzz: setup ## each fuzz target for FUZZTIME
@@ -67,7 +72,7 @@ fuzz: setup ## each fuzz target for FUZZTIME
 	  for n in $$(grep -ohE '^func Fuzz[A-Za-z0-9]+' $$f | cut -c6-); do \
 	    echo "== $$d $$n"; $(GO) test -run '^$$' -fuzz "^$$n$$" -fuzztime $(FUZZTIME) $$d; done; done
 
-ci: check test race model bench-once versus-once ## all that CI runs
+ci: check test race model bench-once ## all that CI runs
 	$(MAKE) fuzz FUZZTIME=5s
 
 clean: ## remove what was built

@@ -38,8 +38,8 @@ func (s *seen) rates(f map[string]float64, r *result.Round) {
 	if s.proxied && bytes > 0 {
 		f["CPU s/GB"] = r.Cores.Proxy / (bytes / giga)
 	}
-	if capacity := s.capacity(); capacity > 0 {
-		f["of capacity %"] = 100 * served / capacity
+	if capacity := s.capacity() * s.span.seconds; capacity > 0 {
+		f["of capacity %"] = 100 * float64(s.span.accepted) / capacity // what clients saw served ends later
 	}
 }
 

@@ -9,15 +9,28 @@ import (
 	"penstock/bench/tally"
 )
 
-// used is CPU time at a moment.
+// used is what was used up to a moment.
 type used struct {
 	at               time.Time
-	proxies, servers time.Duration
+	proxies, servers time.Duration // CPU
+	accepted         int64         // connections, by servers
 }
 
-// spanOfCPU is CPU time between two moments, in seconds. The coordinator takes it, and
-// not a client, since workers of a proxy come and go.
-type spanOfCPU struct{ seconds, proxies, servers float64 }
+// measured is what was used in the measured time: CPU in seconds. The
+// coordinator takes it, and not a client, since workers of a proxy come and go.
+type measured struct {
+	seconds, proxies, servers float64
+	accepted                  int64
+}
+
+func (u used) since(before used) measured {
+	return measured{
+		seconds:  u.at.Sub(before.at).Seconds(),
+		proxies:  (u.proxies - before.proxies).Seconds(),
+		servers:  (u.servers - before.servers).Seconds(),
+		accepted: u.accepted - before.accepted,
+	}
+}
 
 func (p *play) proxies() (pids []int) {
 	for _, st := range p.sites {
@@ -38,8 +51,11 @@ func (p *play) sample() (u used, err error) {
 			pids = append(pids, c.PID())
 		}
 	}
-	u.servers, err = proc.TreeCPU(pids...)
+	if u.servers, err = proc.TreeCPU(pids...); err != nil {
+		return u, err
+	}
 	u.at = time.Now()
+	err = p.eachServer("ask", func(line *answer) { u.accepted += line.Accepted })
 	return u, err
 }
 
@@ -49,7 +65,7 @@ func (p *play) count() (err error) {
 		return nil
 	}
 	p.counting = true
-	if err := p.eachServer("count", func(*counted) {}); err != nil {
+	if err := p.eachServer("count", func(*answer) {}); err != nil {
 		return err
 	}
 	p.over = time.After(p.c.For)
@@ -60,17 +76,14 @@ func (p *play) count() (err error) {
 	return err
 }
 
-// counted is what a server answers.
-type counted struct {
-	Counting bool
-	Open     int64
-}
+// answer is what a server says to a word.
+type answer struct{ Open, Accepted int64 }
 
-// eachServer says a word to all servers and hands on what each answers.
-func (p *play) eachServer(word string, answer func(*counted)) error {
+// eachServer says a word to all servers and has each answer heard.
+func (p *play) eachServer(word string, hear func(*answer)) error {
 	for _, st := range p.sites {
 		for i, c := range st.servers {
-			var line counted
+			var line answer
 			err := c.Say(word)
 			if err == nil {
 				err = c.Read(&line, prompt)
@@ -78,23 +91,19 @@ func (p *play) eachServer(word string, answer func(*counted)) error {
 			if err != nil {
 				return of("server", p.c.Servers[i].Name, err)
 			}
-			answer(&line)
+			hear(&line)
 		}
 	}
 	return nil
 }
 
-// measured ends the measured time, if that has not ended.
-func (p *play) measured() error {
+// finish ends the measured time, if it has not ended.
+func (p *play) finish() error {
 	if !p.counting || p.span.seconds > 0 {
 		return nil
 	}
 	u, err := p.sample()
-	p.span = spanOfCPU{
-		seconds: u.at.Sub(p.started.at).Seconds(),
-		proxies: (u.proxies - p.started.proxies).Seconds(),
-		servers: (u.servers - p.started.servers).Seconds(),
-	}
+	p.span = u.since(p.started)
 	if p.over = nil; p.event != nil {
 		p.event.Stop()
 	}
@@ -155,7 +164,7 @@ func (p *play) settle(ctx context.Context) (open int64, err error) {
 	deadline := time.Now().Add(p.c.Settle)
 	for {
 		open = 0
-		if err := p.eachServer("ask", func(line *counted) { open += line.Open }); err != nil {
+		if err := p.eachServer("ask", func(line *answer) { open += line.Open }); err != nil {
 			return 0, err
 		}
 		if open == 0 || !time.Now().Before(deadline) {

@@ -26,7 +26,7 @@ type play struct {
 	event    *time.Ticker     // nil: nothing happens
 	events   int              // that have happened
 	started  used
-	span     spanOfCPU // between started and the end, when that is known
+	span     measured // between started and the end, when that is known
 	grown    proc.Size
 }
 
@@ -125,7 +125,7 @@ func (p *play) start(as []*actor) error {
 
 // listen passes on what a client says until its last line.
 func (p *play) listen(a *actor) {
-	within := 2*length(p.c) + 2*time.Minute // longer is no work but a hang
+	within := 2*length(p.c) + a.line.Config.Drain + time.Minute // longer is no work but a hang
 	for {
 		r := report{who: a}
 		if err := a.Read(&r, within); err != nil {
@@ -160,7 +160,7 @@ func (p *play) perform(ctx context.Context) error {
 	if err := p.await(ctx, func() bool { return finished(others) }); err != nil {
 		return err
 	}
-	if err := p.measured(); err != nil {
+	if err := p.finish(); err != nil {
 		return err
 	}
 	for _, a := range holders {
@@ -257,7 +257,7 @@ func (p *play) next(ctx context.Context) error {
 	case r := <-p.reports:
 		return p.hear(r)
 	case <-p.over:
-		return p.measured()
+		return p.finish()
 	case <-event:
 		return p.happen()
 	case <-ctx.Done():

@@ -18,7 +18,7 @@ type seen struct {
 	proxied bool // there was a proxy
 	clients []clientSaw
 	servers []tally.Server // of each copy those of the case, in order
-	span    spanOfCPU
+	span    measured
 	grown   proc.Size // of the proxies, with the holders
 	left    int64     // connections at servers after the time to settle
 }

@@ -75,7 +75,7 @@ func prefixOf(p config.Prefix) dispatch.Prefix { return dispatch.Prefix{V4: p.V4
 // dialsOf is how a pool's servers are dialled and its parked clients treated.
 func dialsOf(p *config.Pool) proxy.Pool {
 	return proxy.Pool{
-		ConnectTimeout: p.ConnectTimeout, KeepOnClose: p.KeepOnClose,
+		ConnectTimeout: p.ConnectTimeout, OnClose: proxy.OnClose(p.OnClose),
 		SendProxy: proxyheader.Version(p.SendProxy),
 	}
 }

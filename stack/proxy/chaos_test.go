@@ -18,7 +18,7 @@ import (
 func TestChaos(t *testing.T) {
 	for name, options := range map[string][]option{
 		"reset":          {loops(4)},
-		"close, keep":    {loops(3), refuse(Close), pool(func(p *Pool) { p.KeepOnClose = true })},
+		"close, never":   {loops(3), refuse(Close), pool(func(p *Pool) { p.OnClose = LeaveNever })},
 		"503, no queue":  {loops(2), refuse(HTTP503), noQueue},
 		"many, one loop": {loops(1), queue(func(p *dispatch.PoolConfig) { p.Limit = 0 })},
 	} {

@@ -66,10 +66,19 @@ const (
 	HTTP503               // a minimal response, then FIN
 )
 
+// OnClose says which parked clients have left, of those that closed their side.
+type OnClose uint8
+
+const (
+	LeaveBare  OnClose = iota // who sent nothing before
+	LeaveNever                // none: what they asked for is served
+	LeaveAny                  // all, as HAProxy's abortonclose
+)
+
 // Pool is how a pool's servers are dialled and its parked clients treated.
 type Pool struct {
 	ConnectTimeout time.Duration
-	KeepOnClose    bool // a parked client that sends a bare FIN stays
+	OnClose        OnClose
 	SendProxy      proxyheader.Version
 }
 

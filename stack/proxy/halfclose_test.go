@@ -39,21 +39,34 @@ func TestC19HalfCloseWhileParked(t *testing.T) {
 	}
 }
 
-// C19: a bare FIN follows on-client-close.
-func TestC19BareFinWhileParked(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		t.Run(map[bool]string{false: "leave", true: "keep"}[keep], func(t *testing.T) {
+// C19: who has closed its side follows on-client-close, by what it sent before.
+func TestC19FinWhileParked(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		policy  OnClose
+		request string
+		leaves  bool
+	}{
+		{"leave", LeaveBare, "", true},
+		{"keep", LeaveNever, "", false},
+		{"abort", LeaveAny, "", true},
+		{"abort after bytes", LeaveAny, "x", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			s := hold(t)
-			r := start(t, member(s.addr(), 1), pool(func(p *Pool) { p.KeepOnClose = keep }))
+			r := start(t, member(s.addr(), 1), pool(func(p *Pool) { p.OnClose = test.policy }))
 			holder := r.dial()
 			first := s.next(t)
 			for range 5 {
-				r.park().CloseWrite()
-				if !keep {
+				c := r.park()
+				if test.request != "" {
+					write(t, c, test.request)
+				}
+				if c.CloseWrite(); test.leaves {
 					r.untilParked(0)
 				}
 			}
-			if !keep {
+			if test.leaves {
 				for range 5 {
 					if e := r.wantEnd(ClientQuit); e.Left != "abandoned" {
 						t.Errorf("left as %q", e.Left)
@@ -64,16 +77,16 @@ func TestC19BareFinWhileParked(t *testing.T) {
 			first.Close()
 			wantEOF(t, holder, "")
 			holder.Close()
-			if keep {
+			if !test.leaves {
 				for range 5 {
 					up := s.next(t)
-					wantEOF(t, up, "")
+					wantEOF(t, up, test.request)
 					up.Close()
 				}
 			}
 			r.untilInUse(0)
 			s.none(t)
-			want := map[bool]uint64{false: 5}[keep]
+			want := map[bool]uint64{true: 5}[test.leaves]
 			if n := r.Dispatcher().PoolQueue(0).Abandoned.Load(); n != want {
 				t.Errorf("%d abandoned, want %d", n, want)
 			}

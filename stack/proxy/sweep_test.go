@@ -136,7 +136,7 @@ func TestReselectHalfClosed(t *testing.T) {
 	a, b := hold(t), hold(t)
 	r := start(t, member(a.addr(), 1), member(b.addr(), 0),
 		func(c *Config) { c.Dispatch.Members[1].State = dispatch.Offline },
-		pool(func(p *Pool) { p.KeepOnClose = true }))
+		pool(func(p *Pool) { p.OnClose = LeaveNever }))
 	c := r.dial()
 	c.CloseWrite()
 	wantEOF(t, a.next(t), "")

@@ -174,7 +174,21 @@ func (w *worker) gone(c *client, r sys.Ready) bool {
 	if e != 0 {
 		return e != unix.EAGAIN
 	}
-	return n == 0 && c.state == parked && !w.poolOf(c).KeepOnClose
+	return c.state == parked && w.leaves(c, n == 0, r)
+}
+
+// leaves says whether a parked client that may have closed its side has left.
+func (w *worker) leaves(c *client, bare bool, r sys.Ready) bool {
+	switch w.poolOf(c).OnClose {
+	case LeaveBare:
+		return bare
+	case LeaveAny:
+		if r&sys.Fin == 0 { // Unsure only
+			r = sys.Poll(int(c.side.FD))
+		}
+		return r&sys.Fin != 0
+	}
+	return false
 }
 
 // poolOf returns the pool of the client's virtual server, where it waits.

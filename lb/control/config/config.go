@@ -88,7 +88,7 @@ type Pool struct {
 	WhenDownTime    time.Duration // when-down-time-limit; 0 never
 	ReselectTries   int           // dials after the first one that failed
 	ConnectTimeout  time.Duration
-	KeepOnClose     bool // on-client-close=keep
+	OnClose         OnClose // on-client-close
 
 	SlowRamp    time.Duration // slow-ramp-time; 0 off
 	MinActive   int           // min-active-members; 0: priority groups are off

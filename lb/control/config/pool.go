@@ -53,7 +53,7 @@ var poolKeys = []key[Pool]{
 	monitorTimeoutKey,
 	monitorSendKey,
 	monitorRecvKey,
-	boolKey("on-client-close", "leave", "keep", "leave",
-		"what becomes of a waiting client that closes its side without a byte",
-		func(p *Pool) *bool { return &p.KeepOnClose }),
+	choiceKey("on-client-close",
+		"a waiting client that closes its side has left if it sent nothing (leave), never (keep), always (abort)",
+		onCloseWords, func(p *Pool) *OnClose { return &p.OnClose }),
 }

@@ -14,7 +14,7 @@ var oldValues = map[string][]string{
 	"connection-limit": {"0", "1", "1099511627775"}, "queue-depth-limit": {"0", "3"},
 	"queue-on-connection-limit": {"on", "off"}, "queue-depth-cap": {"members", "none"},
 	"queue-time-limit": {"1500", "1h2m3.4s"}, "when-down": {"queue", "refuse"}, "when-down-time-limit": {"0", "1m"},
-	"reselect-tries": {"0", "254"}, "connect-timeout": {"1ns"}, "on-client-close": {"keep", "leave"},
+	"reselect-tries": {"0", "254"}, "connect-timeout": {"1ns"}, "on-client-close": {"leave", "keep", "abort"},
 	"mode": {"tcp"}, "front": {"kernel"}, "refuse": {"reset", "close", "http-503"}, "idle-timeout": {"0", "90m"},
 	"half-close-timeout": {"0", "1s"}, "keepalive": {"0", "9h"}, "tcp-user-timeout": {"0", "1ms"},
 	"state": {"enabled", "disabled", "offline"},

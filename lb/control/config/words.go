@@ -64,7 +64,17 @@ const (
 	CoDel                   // as FIFO, and some are shed while waits stay long
 )
 
+// OnClose says which waiting clients have left, of those that closed their side.
+type OnClose uint8
+
+const (
+	LeaveBare  OnClose = iota // who sent nothing before
+	LeaveNever                // none
+	LeaveAny                  // all
+)
+
 var (
+	onCloseWords     = []string{"leave", "keep", "abort"}
 	refuseWords      = []string{"reset", "close", "http-503"}
 	stateWords       = []string{"enabled", "disabled", "offline"}
 	modeWords        = []string{"round-robin", "ratio", "least-connections", "source-hash"}
@@ -73,6 +83,9 @@ var (
 	sendProxyWords   = []string{"off", "v1", "v2"}
 	disciplineWords  = []string{"fifo", "codel"}
 )
+
+// String gives the word the on-client-close key takes.
+func (o OnClose) String() string { return onCloseWords[o] }
 
 // String gives the word the refuse key takes.
 func (r Refuse) String() string { return refuseWords[r] }

@@ -53,7 +53,9 @@ type Config struct {
 	Loops int // event loops, a thread each; 0 is 1
 
 	// Sizes in bytes, the same at client and server: nothing on the wire says
-	// where a message ends. No request in Hold: connect only.
+	// where a message ends. No request in Hold: connect only. No response in
+	// Hold: none is expected. There a connection stands once its request is
+	// sent, and counts as served if it does so to the end.
 	//
 	// A request of at least 8 bytes begins with its token: the time it was due
 	// or begun, of CLOCK_MONOTONIC in ns, big-endian. A response of at least 8
@@ -86,7 +88,9 @@ type Config struct {
 	// and ends with its context only.
 	//
 	// At the end what is unanswered counts as overdue if it has been for Drain;
-	// the open model waits so long for it. 0 is 1 s.
+	// the open model waits so long for it. 0 is 1 s. Nobody new comes
+	// meanwhile, so where the newest is not served last, or clients give up,
+	// more are served of those counted than if it went on.
 	Warm, For, Drain time.Duration
 	Total            int
 

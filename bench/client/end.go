@@ -1,6 +1,8 @@
 package client
 
 import (
+	"golang.org/x/sys/unix"
+
 	"penstock/bench/sock"
 	"penstock/bench/tally"
 )
@@ -18,8 +20,12 @@ func (l *loop) served(f *flow) {
 	}
 }
 
-// lose ends a connection by an error.
+// lose ends a connection by an error. A socket that is broken and does not say
+// by what was reset.
 func (l *loop) lose(i int, err error) {
+	if err == nil {
+		err = unix.ECONNRESET
+	}
 	o := tally.OutcomeOf(err)
 	if o == tally.Local && l.tally.Cause == "" {
 		l.tally.Cause = err.Error()
@@ -33,19 +39,18 @@ func (l *loop) end(i int, o tally.Outcome) {
 	if l.counts(f) {
 		l.tally.Outcomes[o]++
 	}
-	held := f.state == holding
 	l.hangUp(i)
 	if l.cfg.Work == Hold {
-		l.unhold(f, held)
+		l.fall(f)
 		return
 	}
 	l.again(i, l.now()+int64(tick))
 }
 
-// unhold is for a held connection that was lost, or one that never stood. It is
+// fall is for a held connection that was lost, or one that never stood. It is
 // not opened again.
-func (l *loop) unhold(f *flow, held bool) {
-	if held {
+func (l *loop) fall(f *flow) {
+	if f.told {
 		l.run.standing.Add(-1)
 	} else {
 		l.run.opened.tell()
@@ -138,36 +143,35 @@ func (l *loop) stop() {
 	for i := range l.flows {
 		f := &l.flows[i]
 		l.conclude(f, before)
-		switch f.state {
-		case idle, done:
-		case silent:
-			sock.Cut(int(f.fd))
-		default:
+		switch {
+		case f.state == idle || f.state == done:
+		case l.settled(f):
 			l.hangUp(i)
+		default:
+			sock.Cut(int(f.fd))
 		}
 	}
 	if l.open {
-		l.strand(before)
+		l.strand(now)
 	}
 	l.poll.Close()
+}
+
+// settled says that a connection can end in order. One that waits for an answer
+// must be reset: an end behind its request might mean that it still waits.
+func (l *loop) settled(f *flow) bool {
+	return f.state == thinking || f.state == ending || f.state == holding && (l.cfg.Request == 0 || l.cfg.Response > 0)
 }
 
 // conclude counts what a flow has come to when the run ends. What was begun
 // later than before is not counted: there was no time for it.
 func (l *loop) conclude(f *flow, before int64) {
-	switch f.state {
-	case idle, done, silent, thinking:
-	case holding:
+	stands := l.cfg.Work == Hold && f.told || f.state == streaming && f.left > 0
+	switch {
+	case f.state == idle, f.state == done, f.state == silent, f.state == thinking:
+	case stands:
 		l.tally.Outcomes[tally.Served]++
-	case streaming:
-		if f.left > 0 {
-			l.tally.Outcomes[tally.Served]++
-		} else if f.since <= before {
-			l.tally.Outcomes[tally.Overdue]++
-		}
-	default:
-		if f.since <= before && (!l.open || l.counts(f)) {
-			l.tally.Outcomes[tally.Overdue]++
-		}
+	case f.since <= before && (!l.open || l.counts(f)):
+		l.tally.Outcomes[tally.Overdue]++
 	}
 }

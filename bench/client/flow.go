@@ -33,7 +33,7 @@ type flow struct {
 	state  state
 	there  bool // connected, as far as is known
 	reader bool // registered for reading only
-	told   bool // that it was opened; closed model
+	told   bool // the run, that it was opened; hold: that it stands
 
 	fd    int32
 	asked int // requests answered on this connection
@@ -101,10 +101,15 @@ func (l *loop) begin(i int, due int64) {
 
 // due begins a request: its time, its patience and its bytes.
 func (l *loop) due(f *flow, at int64) {
-	f.since, f.limit, f.left, f.sip = at, never, l.cfg.Request, 0
-	if !l.cfg.Patience.Zero() {
-		f.limit = at + l.cfg.Patience.Next(l.random)
+	f.since, f.limit, f.left, f.sip = at, l.patience(at), l.cfg.Request, 0
+}
+
+// patience is when that of a client ends whose request was due then.
+func (l *loop) patience(due int64) int64 {
+	if l.cfg.Patience.Zero() {
+		return never
 	}
+	return due + l.cfg.Patience.Next(l.random)
 }
 
 // more takes one attempt from the total of the closed model, if there is one.
@@ -269,8 +274,9 @@ func (l *loop) requested(i int) {
 	case Bulk:
 		f.state, f.left = streaming, 0
 	case Hold:
+		l.stand(f)
 		if l.cfg.Request == 0 || l.cfg.Response == 0 {
-			l.hold(f)
+			f.state = holding
 		}
 	}
 }
@@ -284,15 +290,16 @@ func (l *loop) another(i int) {
 	}
 }
 
-// hold keeps a connection that has come as far as it should.
-func (l *loop) hold(f *flow) {
-	f.state = holding
+// stand notes that a held connection has come as far as it does by itself:
+// connected, and its request sent. The answer may take until a place is free.
+func (l *loop) stand(f *flow) {
+	f.told = true
 	l.run.standing.Add(1)
 	l.run.opened.tell()
 }
 
 // opened tells the run, once, that a flow of the closed model has begun. In
-// hold it is not before it stands or is lost.
+// hold it is told when it stands or is lost.
 func (l *loop) opened(f *flow) {
 	if !l.open && !f.told && l.cfg.Work != Hold {
 		f.told = true
@@ -309,9 +316,15 @@ func (l *loop) counts(f *flow) bool {
 }
 
 // tire is for a flow whose deadline has come while it connects or waits. The
-// deadline may be an older one.
+// deadline may be an older one; and what has come before the loop got round to
+// it was in time.
 func (l *loop) tire(i int, now int64) {
 	f := &l.flows[i]
+	if now >= f.limit && f.state == waiting {
+		if l.receive(i, sock.Readable); f.state != waiting {
+			return
+		}
+	}
 	switch {
 	case now >= f.limit:
 		l.giveUp(i)

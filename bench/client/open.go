@@ -67,12 +67,21 @@ func (l *loop) cutoff() int64 {
 	return end + int64(l.cfg.Drain)
 }
 
-// strand counts those who are due and never began. All of them: after the
-// cutoff each was due long enough ago, unless the run was ended early.
-func (l *loop) strand(before int64) {
+// strand counts those who are due and never found a flow: as overdue, or as
+// given up if their patience is over. All of them: after the cutoff each was due
+// long enough ago, unless the run was ended early.
+func (l *loop) strand(now int64) {
+	before := now - int64(l.cfg.Drain)
 	for ; l.pending() && (l.next <= before || l.cfg.Total > 0 && !l.run.stopped.Load()); l.advance() {
-		if l.next >= l.run.from {
-			l.tally.Outcomes[tally.Overdue]++
+		if l.next < l.run.from {
+			continue
 		}
+		l.tally.Lag.Record(now - l.next)
+		if limit := l.patience(l.next); limit <= now {
+			l.tally.Outcomes[tally.GaveUp]++
+			l.tally.Patience.Record(limit - l.next)
+			continue
+		}
+		l.tally.Outcomes[tally.Overdue]++
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"penstock/bench/arrival"
 	"penstock/bench/server"
+	"penstock/bench/sock"
 	"penstock/bench/tally"
 )
 
@@ -103,9 +104,36 @@ func TestSilenceTakesAFlow(t *testing.T) {
 		Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, Total: 5, Drain: 50 * time.Millisecond,
 		Arrivals: schedule(t, "constant:100"), Patience: dist(t, "1ms"), GiveUp: Silence,
 	})
-	if o := r.Outcomes; o[tally.GaveUp] < 2 || o[tally.GaveUp]+o[tally.Overdue] != 5 || r.Begun > 2 {
-		t.Errorf("%v, %d begun", o, r.Begun)
+	exactly(t, r, tally.GaveUp, 5)
+	if r.Begun > 2 || r.Lag.Count() != 5 || r.Patience.Count() != 5 {
+		t.Errorf("%d begun, lag of %d, patience of %d", r.Begun, r.Lag.Count(), r.Patience.Count())
 	}
+}
+
+// What came before a busy loop got round to a deadline was in time.
+func TestLateLoopDoesNotGiveUp(t *testing.T) {
+	there := make(chan bool)
+	addr := accepting(t, func(c *net.TCPConn) {
+		defer c.Close()
+		answer(c, asked(c, 64), 64)
+		close(there)
+		c.Read(make([]byte, 1))
+	})
+	cfg := Config{Target: addr, Work: Hold, Flows: 1, Request: 64, Response: 64, Patience: dist(t, "1h")}
+	cfg.complete()
+	r := &run{cfg: cfg, clock: sock.NewClock()}
+	r.opened.left.Store(2) // never told that often
+	l, err := newLoop(r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.prepare()
+	l.begin(0, l.now())
+	<-there
+	if l.tire(0, never); l.flows[0].state != holding {
+		t.Errorf("state %d", l.flows[0].state)
+	}
+	l.stop()
 }
 
 func isTimeout(err error) bool {

@@ -134,7 +134,7 @@ func (l *loop) whole(i int) bool {
 	case l.cfg.Work == Keep:
 		return l.answered(i)
 	case l.cfg.Work == Hold:
-		l.hold(f)
+		f.state = holding
 	default:
 		f.state = ending
 	}

@@ -15,7 +15,7 @@ import (
 // Events are told by Run while it runs, each once and in this order, from its
 // goroutine. Any may be nil.
 type Events struct {
-	Standing func(n int) // hold: all are open or lost, n stand
+	Standing func(n int) // hold: all have sent their request or are lost; n stand
 	Counting func()      // the measured time has begun
 }
 

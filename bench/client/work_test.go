@@ -1,9 +1,12 @@
 package client
 
 import (
+	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -115,6 +118,30 @@ func TestHoldKeeps(t *testing.T) {
 		exactly(t, r, tally.Served, 300)
 		if seen := end(); ask > 0 && seen.Members[0].MaxOpen != 300 || seen.Requests != int64(ask*30) {
 			t.Errorf("%+v", seen)
+		}
+	}
+}
+
+// A request that nobody answers stands once it is sent; at the end it is taken
+// back by a reset.
+func TestHoldUnanswered(t *testing.T) {
+	for _, response := range []int{0, 64} {
+		ends := make(chan error, 5)
+		addr := accepting(t, func(c *net.TCPConn) {
+			asked(c, 64)
+			_, err := c.Read(make([]byte, 1))
+			ends <- err
+			c.Close()
+		})
+		b := background(t, Config{Target: addr, Work: Hold, Flows: 5, Request: 64, Response: response, Rate: MostRate, Drain: time.Nanosecond})
+		if n := <-b.standing; n != 5 {
+			t.Errorf("%d stand", n)
+		}
+		exactly(t, b.end(), tally.Served, 5)
+		for range 5 {
+			if err := <-ends; !errors.Is(err, syscall.ECONNRESET) && err != io.EOF { // EOF: it was reset before it was accepted
+				t.Errorf("the server saw %v", err)
+			}
 		}
 	}
 }

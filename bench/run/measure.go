@@ -159,17 +159,22 @@ func (p *play) gather(ctx context.Context) (*seen, error) {
 }
 
 // settle returns how many connections the servers still have after the time in
-// which they should have lost the last one.
+// which they should have lost the last one. They are at rest when they have none
+// and got none since the last look: between two that are served there is a moment
+// without, too.
 func (p *play) settle(ctx context.Context) (open int64, err error) {
 	deadline := time.Now().Add(p.c.Settle)
-	for {
+	for before := int64(-1); ; {
+		var accepted int64
 		open = 0
-		if err := p.eachServer("ask", func(line *answer) { open += line.Open }); err != nil {
+		err := p.eachServer("ask", func(line *answer) { open += line.Open; accepted += line.Accepted })
+		if err != nil {
 			return 0, err
 		}
-		if open == 0 || !time.Now().Before(deadline) {
+		if open == 0 && accepted == before || !time.Now().Before(deadline) {
 			return open, nil
 		}
+		before = accepted
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return 0, err
 		}

@@ -37,6 +37,11 @@ type Config struct {
 	// With a limit there is one loop, so that the count is exact.
 	Limit int
 
+	// HalfClose says that clients send their end right after their request, and
+	// still want the response: it holds its slot until then. Without it an end
+	// frees the slot for Limit, since a client that has gone looks the same.
+	HalfClose bool
+
 	Then Then // empty is Stay
 
 	// Request and Response are sizes in bytes, the client's. A request has at
@@ -78,6 +83,7 @@ func (c *Config) Bind(fs *flag.FlagSet) {
 	*c = Config{Then: Stay, Request: 64, Response: 256, ResetAfter: 1, Seed: 1}
 	fs.Func("listen", "`ADDR:PORT` to listen on; several times for several members; port 0 is any", c.addListen)
 	fs.IntVar(&c.Loops, "loops", 0, "event loops, a thread each; 0 is 1")
+	fs.BoolVar(&c.HalfClose, "half-close", c.HalfClose, "clients send their end after the request and still want the response (-work half): for -limit it holds its slot until then")
 	fs.IntVar(&c.Limit, "limit", 0, "connections that each member may have at a time; more are counted as overshoots; 0: any number")
 	fs.StringVar((*string)(&c.Then), "then", string(c.Then), "after a request: stay and answer, close after the answer, stream for ever, sink (never answer), or both of the latter")
 	fs.IntVar(&c.Request, "request", c.Request, "bytes of a request")

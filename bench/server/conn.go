@@ -162,7 +162,7 @@ func (l *loop) tell(c *conn) {
 		l.wait.Record(l.server.clock.Now() - due)
 	}
 	// Who was due only after the slot was free has not waited for it.
-	if c.freed != 0 && due < c.freed {
+	if c.freed != 0 && due != 0 && due < c.freed {
 		l.handover.Record(c.accepted - c.freed)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"penstock/bench/sock"
@@ -327,4 +328,55 @@ func TestMany(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
+}
+
+// Connections whose clients have closed their side hold their slots until they
+// are answered, if the server is told so.
+func TestHalfClosedHoldTheirSlots(t *testing.T) {
+	for half, want := range map[bool]int64{true: 4, false: 0} {
+		r := start(t, Config{Limit: 1, Request: 8, Response: 8, HalfClose: half, Delay: span.Always(time.Hour)})
+		for range 5 {
+			c := r.dial(0)
+			send(t, c, request(8, 1))
+			c.CloseWrite()
+			r.until("the end is there", func() bool { return tcpState(t, c) == unix.BPF_TCP_FIN_WAIT2 })
+		}
+		r.untilAccepted(5)
+		if m := r.end().Members[0]; m.Overshoots != want {
+			t.Errorf("half-close %v: %d overshoots, want %d", half, m.Overshoots, want)
+		}
+	}
+}
+
+// A pause in which nobody waits is no hand-over, though no token says so.
+func TestNoHandoverWithoutTokens(t *testing.T) {
+	r := start(t, Config{Limit: 1, Request: 4, Response: 8, Then: Close})
+	r.Count()
+	for range 2 {
+		c := r.dial(0)
+		send(t, c, []byte("abcd"))
+		io.Copy(io.Discard, c)
+		r.untilOpen(0)
+	}
+	if n := r.end().Handover.Count(); n != 0 {
+		t.Errorf("%d handovers", n)
+	}
+}
+
+func tcpState(t *testing.T, c *net.TCPConn) (state uint8) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Control(func(fd uintptr) {
+		var info *unix.TCPInfo
+		if info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			state = info.State
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
 }

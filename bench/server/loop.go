@@ -63,12 +63,26 @@ func newLoop(s *Server, number int) *loop {
 	}
 }
 
+// due says whether a connection has a request, read or not, that is still to be
+// answered.
+func (l *loop) due(fd int) bool {
+	if c := &l.conns[fd]; c.asked > 0 || c.owed > 0 {
+		return true
+	}
+	var b [1]byte
+	n, _ := sock.Peek(fd, b[:])
+	return n > 0
+}
+
 // listen opens the listeners. The first loop finds the ports that are any.
 func (l *loop) listen() (err error) {
 	if l.poll, err = sock.NewPoll(); err != nil {
 		return fmt.Errorf("epoll: %w", err)
 	}
 	for i, m := range l.server.members {
+		if m.guard != nil && l.server.cfg.HalfClose {
+			m.guard.due = l.due
+		}
 		fd, err := l.listenAt(m.address)
 		if err != nil {
 			return err

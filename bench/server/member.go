@@ -52,8 +52,12 @@ func (m *member) tally() tally.Member {
 // wakes up, the new one first: connections whose end has come don't count. So
 // it can err to the proxy's side only: it does not see a connection above the
 // limit if by the time it is accepted another has ended.
+//
+// An end may be half a close, with the slot still in use: due, if it is set,
+// says whether a connection whose client sent its end is not over yet.
 type guard struct {
 	limit int
+	due   func(fd int) bool
 
 	// held are the open connections but those whose end is known; places are
 	// where they stand, by descriptor, plus 1. The others are only counted.
@@ -109,12 +113,16 @@ func (g *guard) look() error {
 		return err
 	}
 	for i := len(g.held) - 1; i >= 0; i-- { // backwards: the last moves to its place
-		if w := g.held[i]; w.Revents != 0 {
+		if w := g.held[i]; w.Revents != 0 && !g.half(w) {
 			g.drop(int(w.Fd))
 			g.ended++
 		}
 	}
 	return nil
+}
+
+func (g *guard) half(w sock.Watched) bool {
+	return g.due != nil && w.Revents&sock.Broken == 0 && g.due(int(w.Fd))
 }
 
 // drop takes a connection out of held. It says whether it was there.

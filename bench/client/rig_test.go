@@ -36,6 +36,12 @@ var anyPort = netip.MustParseAddrPort("127.0.0.1:0")
 // and tells what it did.
 func serve(t *testing.T, cfg server.Config) (netip.AddrPort, func() tally.Server) {
 	t.Helper()
+	srv, end := serving(t, cfg)
+	return srv.Addresses()[0], end
+}
+
+func serving(t *testing.T, cfg server.Config) (*server.Server, func() tally.Server) {
+	t.Helper()
 	if cfg.Listen == nil {
 		cfg.Listen = []netip.AddrPort{anyPort}
 	}
@@ -62,7 +68,7 @@ func serve(t *testing.T, cfg server.Config) (netip.AddrPort, func() tally.Server
 		return seen
 	}
 	t.Cleanup(func() { end() })
-	return srv.Addresses()[0], end
+	return srv, end
 }
 
 // accepting runs a server that does with each connection what it is told.

@@ -38,8 +38,8 @@ const (
 	Silence GiveUp = "silence" // as if its machine had vanished: it sends nothing more and acknowledges nothing
 )
 
-// Config says what a client does. Its zero values are those of the flags, but
-// for what says otherwise; Check says what is wrong with one.
+// Config says what a client does. Bind makes flags of it, with the defaults of
+// the program; Check says what is wrong with one.
 type Config struct {
 	Target    netip.AddrPort
 	Work      Work

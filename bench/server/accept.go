@@ -112,9 +112,7 @@ func (l *loop) come(fd int, c *conn, now int64) error {
 		}
 		c.freed = g.succeed()
 	}
-	if l.counting {
-		c.seat = l.roll.enter(now)
-	}
+	c.seat = l.roll.enter(now)
 	return nil
 }
 

@@ -19,7 +19,7 @@ var ErrFlags = errors.New("bad flags")
 // listens, the answers to the commands that come on stdin, and when ctx is done
 // its tally.
 //
-//	count   begin to count (Server.Count): {"counting":true}
+//	count   count anew (Server.Count): {"counting":true}
 //	ask     {"open":3,"accepted":17}
 //
 // The end of stdin means nothing. The errors are flag.ErrHelp, ErrFlags, and

@@ -100,7 +100,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Nothing is in the histograms of who was never told to count.
+// Who is never told to count has counted from the start.
 func TestProgramWithoutCount(t *testing.T) {
 	p := startProgram(t, "-listen=127.0.0.1:0", "-request=8", "-response=8", "-limit=1", "-then=close")
 	var began listeningLine
@@ -117,7 +117,7 @@ func TestProgramWithoutCount(t *testing.T) {
 	}
 	p.stop()
 	var sum tally.Server
-	if p.line(&sum); sum.Requests != 3 || sum.Order != (tally.Order{}) || sum.Wait.Count() != 0 || sum.Handover.Count() != 0 {
+	if p.line(&sum); sum.Requests != 3 || sum.Order.Tokens != 3 || sum.Wait.Count() != 3 {
 		t.Errorf("%+v", sum)
 	}
 }

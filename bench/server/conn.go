@@ -154,9 +154,6 @@ func (l *loop) tell(c *conn) {
 	if l.server.cfg.Request >= tokenSize {
 		due = int64(binary.BigEndian.Uint64(c.token[:]))
 	}
-	if !l.counting {
-		return
-	}
 	if due != 0 {
 		l.roll.tell(c.seat, due)
 		l.wait.Record(l.server.clock.Now() - due)

@@ -160,7 +160,7 @@ func (p *prober) connect(from *sock.Address) int {
 }
 
 // A handover is from a slot's end to the next connection, if that was due
-// before; nothing is counted before count.
+// before; what was before count is forgotten.
 func TestHandover(t *testing.T) {
 	r := start(t, Config{Limit: 2, Request: 8, Response: 8, Then: Close})
 	now := func() int64 { return r.clock.Now() }
@@ -174,7 +174,7 @@ func TestHandover(t *testing.T) {
 	r.untilOpen(2)
 	due := now()
 	turn(a, due)         // frees a slot
-	turn(r.dial(0), due) // takes it over, but nobody counts yet; and frees it
+	turn(r.dial(0), due) // takes it over, but that is forgotten; and frees it
 	r.Count()
 	turn(b, due)         // frees the other
 	turn(r.dial(0), due) // takes over the first: counted

@@ -36,9 +36,8 @@ type loop struct {
 	requests, sent, received int64
 	samples                  tally.Series
 
-	// What it has counted since it heeded the server's last count.
+	// What it has counted since it heeded the server's last count, if there was one.
 	counts         int64
-	counting       bool
 	wait, handover *tally.Histogram
 	roll           roll
 }
@@ -198,7 +197,7 @@ func (l *loop) heed() {
 	if n == l.counts {
 		return
 	}
-	l.counts, l.counting = n, true
+	l.counts = n
 	l.wait.Reset()
 	l.handover.Reset()
 	l.roll.clear()

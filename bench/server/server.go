@@ -96,8 +96,8 @@ func (s *Server) Serve(ctx context.Context) (tally.Server, error) {
 }
 
 // Count forgets what is known of order, waits and handovers, and counts them
-// from now on; before, they aren't. The rest of the tally is always counted. To
-// be called while Serve runs, by any goroutine.
+// anew. The rest of the tally is of all the time. To be called while Serve runs,
+// by any goroutine.
 func (s *Server) Count() { s.counts.Add(1) }
 
 // Now tells how many connections are open and how many have been accepted. It

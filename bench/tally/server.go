@@ -1,7 +1,7 @@
 package tally
 
 // Server is what a server has seen. The totals, overshoots and ghosts count
-// from its start, the rest from when it was last told to count.
+// from its start, the rest from when it was last told to count anew.
 type Server struct {
 	Members []Member `json:"members"`
 

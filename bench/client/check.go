@@ -82,6 +82,7 @@ func (c *Config) checkModel(m *mistakes) {
 		m.want(asks, "arrivals", c.Arrivals, "needs -work short, half or keep")
 		m.want(c.Work != Keep || c.Requests > 0, "requests", c.Requests, "must be at least 1 with -arrivals")
 	}
+	m.want(!c.Sustain || c.Open() && c.Total == 0, "sustain", c.Sustain, "needs -arrivals, and no -total")
 	m.want(c.Total == 0 || asks, "total", c.Total, "needs -work short, half or keep")
 	m.want(c.For > 0 || c.Total > 0 || c.Work == Hold, "for", c.For, "must be more than 0, unless there is -total")
 }

@@ -90,9 +90,15 @@ type Config struct {
 	// At the end what is unanswered counts as overdue if it has been for Drain;
 	// the open model waits so long for it. 0 is 1 s. Nobody new comes
 	// meanwhile, so where the newest is not served last, or clients give up,
-	// more are served of those counted than if it went on.
+	// more are served of those counted than if it went on: see Sustain.
 	Warm, For, Drain time.Duration
-	Total            int
+
+	// Sustain lets clients go on to come while those counted wait, so that what
+	// is counted had competition to its end. Open model, without Total. Those who
+	// came for that only are not counted, and are waited for as long again.
+	Sustain bool
+
+	Total int
 
 	Rate           int           // closed: the first connections are opened at this rate a second; 0 is 5000
 	ConnectTimeout time.Duration // 0 is 5 s

@@ -17,7 +17,21 @@ func (l *loop) advance() {
 }
 
 // pending says that somebody is due, now or later, who has not begun.
-func (l *loop) pending() bool { return l.next < l.run.to.Load() }
+func (l *loop) pending() bool {
+	if l.cfg.Sustain {
+		return l.next < l.till
+	}
+	return l.next < l.run.to.Load()
+}
+
+// relent ends what Sustain goes on with, when those counted have come to an end
+// or had the time of a drain.
+func (l *loop) relent(now int64) {
+	to := l.run.to.Load()
+	if l.till == never && now >= to && (l.counted == 0 && l.next >= to || now-to >= int64(l.cfg.Drain)) {
+		l.till = now
+	}
+}
 
 // room says that there is a flow for him.
 func (l *loop) room() bool { return len(l.free) > 0 || len(l.flows) < l.cfg.Flows }
@@ -36,7 +50,18 @@ func (l *loop) arrive(now int64) {
 		l.last = when
 		l.advance()
 		l.active++
+		if when < l.run.to.Load() {
+			l.counted++
+		}
 		l.begin(l.take(), when)
+	}
+}
+
+// settle notes that a flow has come to its end.
+func (l *loop) settle(f *flow) {
+	l.active--
+	if f.due < l.run.to.Load() {
+		l.counted--
 	}
 }
 
@@ -56,6 +81,9 @@ func (l *loop) take() int {
 // long.
 func (l *loop) cutoff() int64 {
 	end := l.run.to.Load()
+	if l.cfg.Sustain {
+		end = l.till
+	}
 	if l.cfg.Total > 0 {
 		if end = l.next; end == never {
 			end = l.last
@@ -72,7 +100,7 @@ func (l *loop) cutoff() int64 {
 // long enough ago, unless the run was ended early.
 func (l *loop) strand(now int64) {
 	before := now - int64(l.cfg.Drain)
-	for ; l.pending() && (l.next <= before || l.cfg.Total > 0 && !l.run.stopped.Load()); l.advance() {
+	for ; l.next < l.run.to.Load() && (l.next <= before || l.cfg.Total > 0 && !l.run.stopped.Load()); l.advance() {
 		if l.next < l.run.from {
 			continue
 		}

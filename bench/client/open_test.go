@@ -4,6 +4,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +85,45 @@ func TestOpenDrains(t *testing.T) {
 	time.Sleep(60 * time.Millisecond) // past the measured time; sooner would only test less
 	close(release)
 	exactly(t, <-b.result, tally.Served, 10)
+}
+
+// Sustained, clients come until those counted are answered, and longer not:
+// the server answers nobody before 200 are there, of whom 30 count.
+func TestSustain(t *testing.T) {
+	var came atomic.Int64
+	enough := make(chan bool)
+	addr := accepting(t, func(c *net.TCPConn) {
+		token := asked(c, 64)
+		if came.Add(1) == 200 {
+			close(enough)
+		}
+		<-enough
+		answer(c, token, 64)
+		c.Close()
+	})
+	for _, loops := range []int{1, 3} {
+		r := mustRun(t, Config{
+			Target: addr, Work: Short, Request: 64, Response: 64, Loops: loops, Arrivals: schedule(t, "constant:1000"),
+			For: 30 * time.Millisecond, Drain: 20 * time.Second, Sustain: true,
+		})
+		exactly(t, r, tally.Served, 30)
+		if loops == 1 && r.Begun < 200 {
+			t.Errorf("%d begun", r.Begun)
+		}
+	}
+}
+
+// Nobody is answered: those counted are overdue, those who came besides are not.
+func TestSustainIsBounded(t *testing.T) {
+	addr := accepting(t, func(*net.TCPConn) {})
+	r := mustRun(t, Config{
+		Target: addr, Work: Short, Request: 64, Response: 64, Arrivals: schedule(t, "constant:1000"),
+		For: 30 * time.Millisecond, Drain: 50 * time.Millisecond, Sustain: true,
+	})
+	exactly(t, r, tally.Overdue, 30)
+	if r.Begun < 60 {
+		t.Errorf("%d begun", r.Begun)
+	}
 }
 
 // Ended early, it counts what was due by then and is neither younger than the

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,6 +99,35 @@ func TestTree(t *testing.T) {
 	}
 	if cpu, err := TreeCPU(cmd.Process.Pid); err != nil || cpu <= 0 {
 		t.Error(cpu, err)
+	}
+}
+
+// What a child has used stays with its parent when it has ended, as the workers
+// of a master that are replaced.
+func TestTreeKeepsTheTimeOfTheEnded(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo; read x'; echo; exec sleep 100`)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	out.Read(make([]byte, 1)) // the child has done its work, and lives
+	before, err := TreeCPU(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Write([]byte("\n"))
+	out.Read(make([]byte, 1)) // it was waited for
+	after, err := TreeCPU(cmd.Process.Pid)
+	const grain = 20 * time.Millisecond
+	if err != nil || after < before-grain {
+		t.Errorf("%v of CPU, then %v: %v", before, after, err)
+	}
+	if before < 2*grain {
+		t.Errorf("the child used %v only: this shows nothing", before)
 	}
 }
 

@@ -36,6 +36,28 @@ type Client struct {
 	Watched map[int]float64 `json:"watched,omitempty"`
 }
 
+// Add adds what another one counted meanwhile, so Seconds becomes the longer of
+// both. Watched is left as it is: both may have watched the same process, or on
+// two hosts two of the same number. Series are added by the clock; see
+// Series.Since for those of two hosts.
+func (c *Client) Add(o *Client) {
+	c.Seconds = max(c.Seconds, o.Seconds)
+	c.Begun += o.Begun
+	c.Outcomes.Add(&o.Outcomes)
+	c.Received += o.Received
+	c.Sent += o.Sent
+	c.Late += o.Late
+	if c.Cause == "" {
+		c.Cause = o.Cause
+	}
+	merge(&c.Latency, o.Latency)
+	merge(&c.Connect, o.Connect)
+	merge(&c.Patience, o.Patience)
+	merge(&c.Lag, o.Lag)
+	c.Open.Add(o.Open)
+	c.CPU += o.CPU
+}
+
 // Series is a number over time: Values[i] was true at From + i*Every. All
 // processes sample at whole multiples of Every, so that series can be added.
 type Series struct {
@@ -67,6 +89,18 @@ func (s *Series) At(ns int64) int64 {
 	return s.Values[(ns-s.From)/s.Every]
 }
 
+// Since is the series on the clock of another one: as it is if they overlap,
+// which they do on one machine, else begun with it, as clients that were started
+// together on two hosts.
+func (s Series) Since(o Series) Series {
+	if len(o.Values) > 0 && (s.end() <= o.From || o.end() <= s.From) {
+		s.From = o.From
+	}
+	return s
+}
+
+func (s *Series) end() int64 { return s.From + int64(len(s.Values))*s.Every }
+
 // Add adds another series, sample by sample; both must have the same step.
 func (s *Series) Add(o Series) {
 	if len(o.Values) == 0 {
@@ -76,9 +110,8 @@ func (s *Series) Add(o Series) {
 		*s = Series{From: o.From, Every: o.Every, Values: slices.Clone(o.Values)}
 		return
 	}
-	end := func(s Series) int64 { return s.From + int64(len(s.Values))*s.Every }
 	sum := Series{From: min(s.From, o.From), Every: s.Every}
-	for t := sum.From; t < max(end(*s), end(o)); t += sum.Every {
+	for t := sum.From; t < max(s.end(), o.end()); t += sum.Every {
 		sum.Values = append(sum.Values, s.At(t)+o.At(t))
 	}
 	*s = sum

@@ -31,6 +31,17 @@ func (g *Histogram) Merge(o *Histogram) {
 	}
 }
 
+// merge adds o to a histogram that is made if there is something to add.
+func merge(sum **Histogram, o *Histogram) {
+	if o == nil {
+		return
+	}
+	if *sum == nil {
+		*sum = NewHistogram()
+	}
+	(*sum).Merge(o)
+}
+
 // Count is how many were recorded; 0 for nil.
 func (g *Histogram) Count() int64 {
 	if g == nil || g.h == nil {

@@ -21,6 +21,19 @@ type Server struct {
 	Open Series `json:"open"` // over all members
 }
 
+// Add adds what another server saw meanwhile; its members come behind. Series
+// are added by the clock; see Series.Since for those of two hosts.
+func (s *Server) Add(o *Server) {
+	s.Members = append(s.Members, o.Members...)
+	s.Requests += o.Requests
+	s.Sent += o.Sent
+	s.Received += o.Received
+	s.Order.Add(&o.Order)
+	merge(&s.Wait, o.Wait)
+	merge(&s.Handover, o.Handover)
+	s.Open.Add(o.Open)
+}
+
 // Member is what happened at one of a server's addresses.
 type Member struct {
 	Address    string      `json:"address"`
@@ -50,4 +63,16 @@ type Order struct {
 	Behind     int64 `json:"behind"`     // most ns that an overtaker's token was later
 	Far        int64 `json:"far"`        // of Overtaken: by more than the server's -fifo
 	Dropped    int64 `json:"dropped"`    // tokens beyond what is kept; not looked at
+}
+
+// Add adds the numbers of another server's connections; distances become the
+// most of any.
+func (o *Order) Add(p *Order) {
+	o.Tokens += p.Tokens
+	o.Overtaken += p.Overtaken
+	o.Inversions += p.Inversions
+	o.Places = max(o.Places, p.Places)
+	o.Behind = max(o.Behind, p.Behind)
+	o.Far += p.Far
+	o.Dropped += p.Dropped
 }

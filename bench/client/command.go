@@ -3,11 +3,13 @@ package client
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+
+	"penstock/bench/tally"
+	"penstock/bench/term"
 )
 
 // ErrFlags says that the arguments are bad. What is wrong with them has been
@@ -21,6 +23,8 @@ var ErrFlags = errors.New("bad arguments")
 //	{"standing":N}     hold: so many connections stand
 //	{"counting":true}  the measured time has begun
 //
+// With -text, which is the default before a terminal, all of them are words.
+//
 // The error is flag.ErrHelp if help was asked for and ErrFlags if the arguments
 // are bad. Ended early by ctx it writes what it has.
 func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -29,24 +33,25 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	fs.SetOutput(stderr)
 	cfg.Bind(fs)
 	wait := fs.Bool("wait", false, `write {"ready":true}, and begin when a line comes on standard input`)
+	text := fs.Bool("text", term.Is(stdout), "write words in place of JSON, before a terminal unless it is false")
 	if err := parse(fs, args, &cfg); err != nil {
 		return err
 	}
-	out := &lines{json: json.NewEncoder(stdout)}
+	out := &lines{to: stdout, text: *text}
 	if *wait {
-		out.write(map[string]bool{"ready": true})
+		out.write(readyLine{true})
 		if err := line(ctx, stdin); err != nil {
 			return err
 		}
 	}
 	result, err := Run(ctx, cfg, Events{
-		Standing: func(n int) { out.write(map[string]int{"standing": n}) },
-		Counting: func() { out.write(map[string]bool{"counting": true}) },
+		Standing: func(n int) { out.write(standingLine{n}) },
+		Counting: func() { out.write(countingLine{true}) },
 	})
 	if err != nil {
 		return err
 	}
-	out.write(result)
+	out.write(&result)
 	return out.err
 }
 
@@ -69,17 +74,35 @@ func parse(fs *flag.FlagSet, args []string, cfg *Config) error {
 	return nil
 }
 
-// lines writes values, a line each, up to the first error.
+// lines writes what is said, up to the first error.
 type lines struct {
-	json *json.Encoder
+	to   io.Writer
+	text bool
 	err  error
 }
 
-func (l *lines) write(v any) {
+func (l *lines) write(what tally.Said) {
 	if l.err == nil {
-		l.err = l.json.Encode(v)
+		l.err = tally.Say(l.to, l.text, what)
 	}
 }
+
+// The lines that it writes before its tally.
+type (
+	readyLine struct {
+		Ready bool `json:"ready"`
+	}
+	standingLine struct {
+		Standing int `json:"standing"`
+	}
+	countingLine struct {
+		Counting bool `json:"counting"`
+	}
+)
+
+func (readyLine) Text(w io.Writer)      { fmt.Fprintln(w, "ready: a line begins it") }
+func (l standingLine) Text(w io.Writer) { fmt.Fprintf(w, "standing: %d\n", l.Standing) }
+func (countingLine) Text(w io.Writer)   { fmt.Fprintln(w, "counting") }
 
 // line waits for a line. The end of ctx is no error: the run that follows ends
 // at once.

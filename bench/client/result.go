@@ -32,7 +32,7 @@ func (r *run) sample() (s sample, err error) {
 func (r *run) result(from, to sample) tally.Client {
 	sum := newTally(&r.cfg)
 	for _, l := range r.loops {
-		add(&sum, &l.tally)
+		sum.Add(&l.tally)
 	}
 	sum.Seconds = to.at.Sub(from.at).Seconds()
 	sum.CPU = (to.own - from.own).Seconds()
@@ -53,25 +53,4 @@ func newTally(cfg *Config) (t tally.Client) {
 		t.Lag = tally.NewHistogram()
 	}
 	return t
-}
-
-// add adds what a loop has counted.
-func add(sum, t *tally.Client) {
-	sum.Begun += t.Begun
-	sum.Outcomes.Add(&t.Outcomes)
-	sum.Received += t.Received
-	sum.Sent += t.Sent
-	sum.Late += t.Late
-	if sum.Cause == "" {
-		sum.Cause = t.Cause
-	}
-	sum.Latency.Merge(t.Latency)
-	sum.Connect.Merge(t.Connect)
-	if sum.Patience != nil {
-		sum.Patience.Merge(t.Patience)
-	}
-	if sum.Lag != nil {
-		sum.Lag.Merge(t.Lag)
-	}
-	sum.Open.Add(t.Open)
 }

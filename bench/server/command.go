@@ -3,13 +3,15 @@ package server
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net/netip"
 	"sync"
+
+	"penstock/bench/tally"
+	"penstock/bench/term"
 )
 
 // ErrFlags is returned by Command for bad flags, after it has said why.
@@ -22,11 +24,14 @@ var ErrFlags = errors.New("bad flags")
 //	count   count anew (Server.Count): {"counting":true}
 //	ask     {"open":3,"accepted":17}
 //
+// With -text, which is the default before a terminal, it prints words.
+//
 // The end of stdin means nothing. The errors are flag.ErrHelp, ErrFlags, and
 // those of Listen and Serve. A read of stdin may still be under way when it
 // returns.
 func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	cfg, err := parse(args, stderr)
+	text := term.Is(stdout)
+	cfg, err := parse(args, &text, stderr)
 	if err != nil {
 		return err
 	}
@@ -34,18 +39,20 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	out := &lines{to: json.NewEncoder(stdout)}
+	out := &lines{to: stdout, text: text}
 	out.print(listeningLine{srv.Addresses()})
 	go obey(srv, stdin, out, stderr)
-	tally, err := srv.Serve(ctx)
-	out.last(tally)
+	sum, err := srv.Serve(ctx)
+	out.last(&sum)
 	return err
 }
 
-func parse(args []string, stderr io.Writer) (cfg Config, err error) {
+// parse reads the arguments; text is its own default.
+func parse(args []string, text *bool, stderr io.Writer) (cfg Config, err error) {
 	fs := flag.NewFlagSet("server", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	cfg.Bind(fs)
+	fs.BoolVar(text, "text", *text, "print words in place of JSON, before a terminal unless it is false")
 	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return cfg, err
 	} else if err != nil {
@@ -91,21 +98,32 @@ type (
 	}
 )
 
+func (l listeningLine) Text(w io.Writer) {
+	for _, ap := range l.Listening {
+		fmt.Fprintf(w, "listening on %v\n", ap)
+	}
+}
+func (countingLine) Text(w io.Writer) { fmt.Fprintln(w, "counting anew") }
+func (l nowLine) Text(w io.Writer)    { fmt.Fprintf(w, "%d open, %d accepted\n", l.Open, l.Accepted) }
+
 // lines prints whole lines, and none after the last.
 type lines struct {
-	mu   sync.Mutex
-	to   *json.Encoder
+	// Constant after creation.
+	to   io.Writer
+	text bool
+
+	mu   sync.Mutex // guards over, and that one at a time writes
 	over bool
 }
 
-func (l *lines) print(v any) { l.write(v, false) }
-func (l *lines) last(v any)  { l.write(v, true) }
+func (l *lines) print(what tally.Said) { l.write(what, false) }
+func (l *lines) last(what tally.Said)  { l.write(what, true) }
 
-func (l *lines) write(v any, last bool) {
+func (l *lines) write(what tally.Said, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.over {
-		l.to.Encode(v) // if nobody reads, ctx tells
+		tally.Say(l.to, l.text, what) // if nobody reads, ctx tells
 	}
 	l.over = last || l.over
 }

@@ -16,7 +16,7 @@ func TestFlags(t *testing.T) {
 	cfg, err := parse([]string{
 		"-listen", "127.0.0.1:9001", "-listen", "[::1]:9001", "-listen", ":9002", "-limit", "3", "-then", "close", "-request", "10", "-response", "20",
 		"-delay", "exp:5ms", "-does", "serve 1s, stall 1s, serve", "-reset-after", "7", "-fifo", "1ms", "-seed", "9",
-	}, &stderr)
+	}, new(bool), &stderr)
 	if err != nil {
 		t.Fatal(err, stderr.String())
 	}
@@ -64,7 +64,7 @@ func TestMistakes(t *testing.T) {
 		strings.Repeat("-listen=:0 ", mostMembers+1): {"-listen 1001 times: at most 1000"},
 	} {
 		var stderr bytes.Buffer
-		_, err := parse(strings.Fields(args), &stderr)
+		_, err := parse(strings.Fields(args), new(bool), &stderr)
 		if err != ErrFlags {
 			t.Errorf("%.40q: %v", args, err)
 		}
@@ -78,7 +78,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var stderr bytes.Buffer
-	if _, err := parse([]string{"-h"}, &stderr); err != flag.ErrHelp || !strings.Contains(stderr.String(), "-does SCHEDULE") {
+	if _, err := parse([]string{"-h"}, new(bool), &stderr); err != flag.ErrHelp || !strings.Contains(stderr.String(), "-does SCHEDULE") {
 		t.Errorf("%v: %s", err, stderr.String())
 	}
 }

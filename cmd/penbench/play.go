@@ -19,6 +19,7 @@ import (
 	"penstock/bench/scenario"
 	"penstock/bench/scenarios"
 	"penstock/bench/stage"
+	"penstock/bench/term"
 )
 
 // playing is what `penbench run` is asked for.
@@ -118,7 +119,7 @@ func (p *playing) plan(chosen []*scenario.Scenario, place *stage.Stage, stderr i
 			Scenario: s, Peers: peers, Rounds: p.rounds, For: p.length, Case: p.name, Once: p.once,
 			Stage: place, Penbench: []string{own}, Command: p.command(s.Name),
 		}
-		if terminal(stderr) {
+		if term.Is(stderr) {
 			o.Progress = stderr
 		}
 		for i := range plan {
@@ -208,15 +209,6 @@ func (p *playing) peers(s *scenario.Scenario, stderr io.Writer) (peers []peer.Pe
 		peers = append(peers, found)
 	}
 	return peers, nil
-}
-
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // wellDone says that nobody failed and that penstock did nothing that must not

@@ -38,8 +38,8 @@ func (s *seen) rates(f map[string]float64, r *result.Round) {
 	if s.proxied && bytes > 0 {
 		f["CPU s/GB"] = r.Cores.Proxy / (bytes / giga)
 	}
-	if capacity := s.capacity() * s.span.seconds; capacity > 0 {
-		f["of capacity %"] = 100 * float64(s.span.accepted) / capacity // what clients saw served ends later
+	if capacity := s.capacity(); capacity > 0 {
+		f["of capacity %"] = 100 * served / capacity
 	}
 }
 
@@ -62,7 +62,10 @@ func (s *seen) kept() bool {
 }
 
 // capacity is how many connections a second the servers' limits and delays
-// allow, 0 if they set no bound.
+// allow, 0 if they set no bound. What is held against it is what clients got, and
+// not what servers did: a server that works for somebody who has left is busy, and
+// its capacity is lost. In the open model that needs -sustain: else those who still
+// wait when the measured time is over are served of the capacity after it.
 func (s *seen) capacity() (sum float64) {
 	for i := range s.c.Servers {
 		cfg := &s.c.Servers[i].Config
@@ -112,12 +115,13 @@ func (s *seen) shares(f map[string]float64, r *result.Round) {
 	}
 }
 
-// sizes are what the proxy grew by for each client.
+// sizes are what the proxy grew by for each client that stood to the end: those
+// that it refused cost it nothing.
 func (s *seen) sizes(f map[string]float64) {
 	n := 0
 	for i := range s.clients {
 		if c := &s.clients[i]; c.holds() {
-			n += flows(&c.line.Config)
+			n += int(c.Outcomes[tally.Served])
 		}
 	}
 	who := "pair"

@@ -13,22 +13,19 @@ import (
 type used struct {
 	at               time.Time
 	proxies, servers time.Duration // CPU
-	accepted         int64         // connections, by servers
 }
 
 // measured is what was used in the measured time: CPU in seconds. The
 // coordinator takes it, and not a client, since workers of a proxy come and go.
 type measured struct {
 	seconds, proxies, servers float64
-	accepted                  int64
 }
 
 func (u used) since(before used) measured {
 	return measured{
-		seconds:  u.at.Sub(before.at).Seconds(),
-		proxies:  (u.proxies - before.proxies).Seconds(),
-		servers:  (u.servers - before.servers).Seconds(),
-		accepted: u.accepted - before.accepted,
+		seconds: u.at.Sub(before.at).Seconds(),
+		proxies: (u.proxies - before.proxies).Seconds(),
+		servers: (u.servers - before.servers).Seconds(),
 	}
 }
 
@@ -43,7 +40,7 @@ func (p *play) proxies() (pids []int) {
 
 func (p *play) sample() (u used, err error) {
 	if u.proxies, err = proc.TreeCPU(p.proxies()...); err != nil {
-		return u, err
+		return u, p.died(err)
 	}
 	var pids []int
 	for _, st := range p.sites {
@@ -51,12 +48,25 @@ func (p *play) sample() (u used, err error) {
 			pids = append(pids, c.PID())
 		}
 	}
-	if u.servers, err = proc.TreeCPU(pids...); err != nil {
-		return u, err
-	}
+	u.servers, err = proc.TreeCPU(pids...)
 	u.at = time.Now()
-	err = p.eachServer("ask", func(line *answer) { u.accepted += line.Accepted })
 	return u, err
+}
+
+// died is what a proxy that could not be looked at has said, or that anybody else
+// is in trouble; the error itself if nobody is.
+func (p *play) died(err error) error {
+	late := time.After(prompt)
+	for {
+		select {
+		case r := <-p.reports:
+			if r.err != nil {
+				return r.err
+			}
+		case <-late:
+			return err
+		}
+	}
 }
 
 // count begins the measured time, when the first client says that it does.

@@ -219,7 +219,7 @@ func (p *play) steady(ctx context.Context) (size proc.Size, err error) {
 		}
 		now, err := proc.TreeSize(pids...)
 		if err != nil {
-			return size, err
+			return size, p.died(err)
 		}
 		if now.Descriptors != size.Descriptors {
 			same = 0

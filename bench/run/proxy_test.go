@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ const (
 	newest  fault = "newest"  // who came last is next
 	drops   fault = "drops"   // some clients are closed, and some forgotten
 	late    fault = "late"    // some responses are held back
+	mortal  fault = "mortal"  // it ends when the first client comes
 	haunted fault = "haunted" // some connections to the server are closed at once, and made again
 )
 
@@ -78,6 +80,9 @@ func proxyCommand(ctx context.Context, args []string, _ io.Reader, _, _ io.Write
 		c, err := l.Accept()
 		if err != nil {
 			return nil
+		}
+		if p.fault == mortal {
+			return errors.New("out of sorts")
 		}
 		p.arrive(c)
 	}

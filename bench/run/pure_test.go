@@ -138,7 +138,7 @@ func two(t *testing.T) *seen {
 		return tally.Series{From: from, Every: 100, Values: values}
 	}
 	return &seen{
-		c: c, proxied: true, span: measured{2, 1, 0.5, 900},
+		c: c, proxied: true, span: measured{2, 1, 0.5},
 		clients: []clientSaw{
 			{&lines[0], tally.Client{Seconds: 2, CPU: 1, Received: 1e9, Latency: hist(10), Lag: hist(2), Open: series(100, 5, 6), Late: 1,
 				Outcomes: outcomes(map[tally.Outcome]uint64{tally.Served: 100, tally.GaveUp: 60, tally.Reset: 40})}},
@@ -170,7 +170,7 @@ func TestRound(t *testing.T) {
 		t.Errorf("cores %+v, want %+v", r.Cores, want)
 	}
 	for name, want := range map[string]float64{
-		"conn/s": 200, "CPU µs/conn": 2500, "Gb/s": 4, "CPU s/GB": 1, "of capacity %": 100 * 900 / 1200.0,
+		"conn/s": 200, "CPU µs/conn": 2500, "Gb/s": 4, "CPU s/GB": 1, "of capacity %": 100 * 200 / 600.0,
 		"p50 ms": 10, "p99 ms": 30, "p99 ms light": 10, "p99 ms heavy": 30, "wait p50 ms": 5, "handover p99 µs": 1000, "lag p99 µs": 2000,
 		"served %": 100 * 400 / 512.0, "gave up %": 100 * 60 / 512.0, "overtaken %": 1, "behind ms": 5, "ghosts": 3,
 		"fairness": jain([]float64{100 / 200.0, 300 / 200.0}),
@@ -210,7 +210,8 @@ func TestSizes(t *testing.T) {
 	s := two(t)
 	s.grown = proc.Size{Memory: 9400, Descriptors: 188}
 	for i := range s.clients {
-		s.clients[i].line.Config = client.Config{Work: client.Hold, Flows: 50}
+		s.clients[i].line.Config = client.Config{Work: client.Hold, Flows: 80} // 30 were refused
+		s.clients[i].Outcomes = outcomes(map[tally.Outcome]uint64{tally.Served: 50, tally.Empty: 30})
 	}
 	for memory, n := range map[string]float64{"parked": 94, "pairs": 100} {
 		s.c.Memory = memory

@@ -115,6 +115,19 @@ func TestProxyThatFails(t *testing.T) {
 	}
 }
 
+// A proxy that ends while it works has its words kept, whatever is looked at then.
+func TestProxyThatDies(t *testing.T) {
+	for _, change := range []string{"", "-work hold -flows 5\nmemory pairs"} {
+		text := overload
+		if change != "" {
+			text = strings.Replace(text, "-work short -arrivals constant:1600/200ms,constant:50 -drain 4s -late 2s", change, 1)
+		}
+		if p := played(t, options(t, text, faulty{fault: mortal})).Cases[0].Peers[0]; !strings.Contains(p.Failure, "out of sorts") {
+			t.Errorf("%q: %q", change, p.Failure)
+		}
+	}
+}
+
 // The end of the context, as a Ctrl-C makes it, ends everybody.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -30,7 +30,7 @@ var metrics = []result.Metric{
 	{Name: "fds/pair"},                  //
 	{Name: "served %", More: true},      // of what was due
 	{Name: "gave up %"},                 //
-	{Name: "of capacity %", More: true}, // served, of what the limits and the delay allow
+	{Name: "of capacity %", More: true}, // served, of what limits and delays allow; arrivals need -sustain for it
 	{Name: "ghosts"},                    // connections without a byte
 	{Name: "overtaken %"},               // of connections, by more than the server's -fifo
 	{Name: "behind ms"},                 // most that an overtaker was later

@@ -51,7 +51,7 @@ func TestBrowser(t *testing.T) {
 		t.Error(complaints)
 	}
 	for _, axis := range []string{
-		"penstock's figure divided by the rival's; 1 is equal",
+		"penstock's figure divided by the rival's; 1 is equal; log scale",
 		"time from when a connection or request was due, or begun, to its end, log scale",
 		"time from when a client was due to its first byte at a server, log scale",
 		"time from a slot freed at the limit to the next connection there, log scale",

@@ -64,7 +64,7 @@ func metricAgainst(d *result.Document, m result.Metric) *picture {
 		p.plot.Add(ranges{points, look})
 		p.legend = append(p.legend, entry{name, &line, &glyph})
 	}
-	if ys.empty() {
+	if ys.empty() || ys.least == 0 && ys.most == 0 { // nothing, or nothing but zeros
 		return nil
 	}
 	p.x += scaleTo(&p.plot.X, xs)

@@ -17,7 +17,7 @@ func distributions(d *result.Document, c *result.Case) (all []*picture) {
 	}{
 		{
 			"latency", "Latency", "time from when a connection or request was due, or begun, to its end",
-			"Further left is better; the upper part is the tail. All rounds together.",
+			"Further left is better; the upper part is the tail. All rounds together, of those who were served only.",
 			func(r result.Round) *tally.Histogram { return r.Latency },
 		},
 		{

@@ -16,6 +16,7 @@ type compared struct {
 	rival  string
 	rounds []float64
 	goal   float64 // 0: none
+	hidden bool    // there are rounds that can't be drawn
 }
 
 // ratios draws a line for each metric, case and rival; of the first metric
@@ -35,12 +36,15 @@ func ratios(d *result.Document) *picture {
 	if len(all) == 0 {
 		return nil
 	}
-	p := newPicture(title, d.Cases[0].Peers[0].Name+"'s figure divided by the rival's; 1 is equal", "")
+	p := newPicture(title, d.Cases[0].Peers[0].Name+"'s figure divided by the rival's; 1 is equal; log scale", "")
 	p.name, p.main = "ratio", true
 	if len(d.Cases) > 1 {
 		p.y = d.Vary
 	}
 	p.note = "A ratio is of two runs that followed each other. The line goes from the least to the most of the rounds."
+	if slices.ContainsFunc(all, func(row compared) bool { return row.hidden }) {
+		p.note += " A ratio of 0 is beyond a log scale, and not drawn."
+	}
 	p.height = 130 + vg.Length(len(all))*24
 	ratioAxes(p.plot, all)
 	p.plot.Add(lines{x: true}, comparison(all))
@@ -54,7 +58,8 @@ func comparedIn(d *result.Document, c *result.Case, m result.Metric) (all []comp
 		better = "more is better"
 	}
 	for _, rival := range c.Rivals() {
-		rounds := slices.DeleteFunc(c.Ratios(m.Name, rival), func(x float64) bool { return x <= 0 || !drawable(x) })
+		ratios := c.Ratios(m.Name, rival)
+		rounds := slices.DeleteFunc(slices.Clone(ratios), func(x float64) bool { return x <= 0 || !drawable(x) })
 		if len(rounds) == 0 {
 			continue
 		}
@@ -62,7 +67,7 @@ func comparedIn(d *result.Document, c *result.Case, m result.Metric) (all []comp
 		if len(d.Cases) > 1 {
 			name = c.Name + ": " + name
 		}
-		all = append(all, compared{name, rival.Name, rounds, goalOf(d, c, m, rival)})
+		all = append(all, compared{name, rival.Name, rounds, goalOf(d, c, m, rival), len(rounds) < len(ratios)})
 	}
 	return all
 }

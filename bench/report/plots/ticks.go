@@ -72,7 +72,7 @@ func between(decades float64) []float64 {
 		return []float64{1, 2, 3, 4, 5, 7}
 	case decades < 1.5:
 		return []float64{1, 2, 3, 5}
-	case decades < 2.5:
+	case decades < 3.2:
 		return []float64{1, 2, 5}
 	}
 	return []float64{1}

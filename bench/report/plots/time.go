@@ -12,20 +12,20 @@ import (
 	"penstock/bench/tally"
 )
 
-// overTime draws queue depth and connections in use.
+// overTime draws clients that wait and connections in use.
 func overTime(d *result.Document, c *result.Case) (all []*picture) {
 	for _, kind := range []struct {
 		name, title, axis, note string
 		of                      func(result.Round) tally.Series
 	}{
 		{
-			"waiting", "Queue depth", "clients connected and not with a server",
+			"waiting", "Waiting clients", "clients connected and not with a server",
 			"The line is the median of the rounds, the shade their range.",
 			func(r result.Round) tally.Series { return r.Waiting },
 		},
 		{
 			"in-use", "Connections in use", "connections at servers",
-			"The line is the median of the rounds, the shade their range. Below the limit while clients wait, capacity is unused.",
+			"The line is the median of the rounds, the shade their range. Below a limit while clients wait, capacity is unused.",
 			func(r result.Round) tally.Series { return r.InUse },
 		},
 	} {
@@ -73,12 +73,17 @@ type band struct {
 	shade                color.Color
 }
 
-// bandOf takes the rounds sample by sample, as far as any of them goes.
+// bandOf takes the rounds sample by sample, as far as the most of them go: the
+// median of a few that went on would stand beside that of all.
 func bandOf(p *result.Peer, of func(result.Round) tally.Series) (b band) {
-	longest := tally.Series{}
+	longest, rounds := tally.Series{}, 0
 	for _, r := range p.Rounds {
-		if s := of(r); len(s.Values) > len(longest.Values) {
+		s := of(r)
+		if len(s.Values) > len(longest.Values) {
 			longest = s
+		}
+		if len(s.Values) > 0 {
+			rounds++
 		}
 	}
 	step := max(1, len(longest.Values)/300)
@@ -89,6 +94,9 @@ func bandOf(p *result.Peer, of func(result.Round) tally.Series) (b band) {
 			if s := of(r); s.Every > 0 && at >= s.From && (at-s.From)/s.Every < int64(len(s.Values)) {
 				here = append(here, float64(s.At(at)))
 			}
+		}
+		if 2*len(here) <= rounds {
+			break
 		}
 		s, x := result.SpreadOf(here), float64(at)/1e9
 		b.lower = append(b.lower, plotter.XY{X: x, Y: s.Least})

@@ -18,7 +18,13 @@ func claim(d *result.Document) string {
 	if text := goalsInWords(asked(d)); text != "" {
 		parts = append(parts, text)
 	}
-	return strings.Join(append(parts, verdictsInWords(d)), " ")
+	if text := verdictsInWords(d); text != "" {
+		parts = append(parts, text)
+	}
+	if d.Rounds == 1 {
+		parts = append(parts, "That is of one round, and another may differ.")
+	}
+	return strings.Join(append(parts, lagging(d)...), " ")
 }
 
 // headline is of the last case that has the first metric: the hardest, as
@@ -58,28 +64,59 @@ func asked(d *result.Document) []result.Judgement {
 	})
 }
 
+// goalsInWords names those that are not reached, and those nothing is known of.
 func goalsInWords(all []result.Judgement) string {
-	var missed []string
+	var missed, unknown []string
+	median := 0
 	for _, j := range all {
-		if !j.Reached {
-			missed = append(missed, inCase(j)+" "+j.Goal.Text())
+		text := inCase(j) + " " + j.Goal.Text()
+		switch {
+		case j.Measured.Count == 0:
+			unknown = append(unknown, text)
+		case !j.Reached:
+			missed = append(missed, text)
+		case byMedian(j):
+			median++
 		}
 	}
+	var sentences []string
+	for _, s := range []string{
+		reachedInWords(len(all), len(all)-len(missed)-len(unknown), median),
+		someGoals(missed, len(all), "not reached"),
+		someGoals(unknown, len(all), "not measured"),
+	} {
+		if s != "" {
+			sentences = append(sentences, s)
+		}
+	}
+	return strings.Join(sentences, " ")
+}
+
+// reachedInWords is of all goals, empty if some are not reached.
+func reachedInWords(all, reached, median int) string {
 	switch {
-	case len(all) == 0:
+	case all == 0 || reached < all:
 		return ""
-	case len(all) == 1 && len(missed) == 1:
-		return "Its goal is not reached: " + missed[0] + "."
-	case len(missed) == 0 && len(all) == 1:
+	case all == 1 && median == 1:
+		return "Its goal is reached by the median, not in every round."
+	case all == 1:
 		return "Its goal is reached."
-	case len(missed) == 0:
-		return fmt.Sprintf("All %d goals are reached.", len(all))
+	case median > 0:
+		return fmt.Sprintf("All %d goals are reached, %d of them by the median and not in every round.", all, median)
 	}
-	are := "are"
-	if len(missed) == 1 {
-		are = "is"
+	return fmt.Sprintf("All %d goals are reached.", all)
+}
+
+func someGoals(some []string, all int, what string) string {
+	switch {
+	case len(some) == 0:
+		return ""
+	case all == 1:
+		return fmt.Sprintf("Its goal is %s: %s.", what, some[0])
+	case len(some) == 1:
+		return fmt.Sprintf("1 of %d goals is %s: %s.", all, what, some[0])
 	}
-	return fmt.Sprintf("%d of %d goals %s not reached: %s.", len(missed), len(all), are, strings.Join(missed, "; "))
+	return fmt.Sprintf("%d of %d goals are %s: %s.", len(some), all, what, strings.Join(some, "; "))
 }
 
 // inCase names a goal's metric, and the case if it has a name.
@@ -96,23 +133,28 @@ func verdictsInWords(d *result.Document) string {
 	for i := range d.Cases {
 		c := &d.Cases[i]
 		for _, p := range c.Peers {
-			if why := trouble(p); why != "" {
+			if why := trouble(d, p); why != "" {
 				bad = append(bad, named(d, c, p.Name)+" "+why)
 			}
 		}
 	}
-	if len(bad) == 0 {
-		return "Nothing happened that must not."
+	switch words := wellWords(d); {
+	case len(bad) == 0 && words == "":
+		return ""
+	case len(bad) == 0:
+		return "Nothing happened that must not: " + words + "."
 	}
 	return "What must not happen did: " + strings.Join(bad, "; ") + "."
 }
 
-func trouble(p *result.Peer) string {
+func trouble(d *result.Document, p *result.Peer) string {
 	switch {
 	case p.Failure != "" && !p.Verdict().Well():
-		return "failed, " + verdict(p.Verdict())
+		return failed(d, p) + ", " + verdict(p.Verdict())
 	case p.Failure != "":
-		return "failed"
+		return failed(d, p)
+	case len(p.Rounds) == 0:
+		return "was not measured"
 	}
 	return verdict(p.Verdict())
 }
@@ -126,14 +168,17 @@ func named(d *result.Document, c *result.Case, name string) string {
 }
 
 // losses are the ratios that are worse than even, by their medians and by more
-// than what is written of them shows.
+// than what is written of them shows; and the figures of which a rival has none.
 func losses(d *result.Document) (worse []string) {
 	for _, m := range d.Metrics {
 		for i := range d.Cases {
 			c := &d.Cases[i]
 			for _, rival := range c.Rivals() {
 				s := result.SpreadOf(c.Ratios(m.Name, rival))
-				if s.Count > 0 && (m.More && s.Median < 0.995 || !m.More && s.Median >= 1.005) {
+				switch own, its := c.Peers[0].Spread(m.Name), rival.Spread(m.Name); {
+				case !m.More && its.Count > 0 && its.Median == 0 && own.Median > 0:
+					worse = append(worse, fmt.Sprintf("%s %s, of %s %s", m.Name, own, named(d, c, rival.Name), its))
+				case s.Count > 0 && (m.More && s.Median < 0.995 || !m.More && s.Median >= 1.005):
 					worse = append(worse, fmt.Sprintf("%s %s that of %s", m.Name, times(s), named(d, c, rival.Name)))
 				}
 			}

@@ -129,3 +129,39 @@ func TestNotAsked(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// One round tells no spread, and a goal that only the median reaches is told so.
+func TestWhatIsNotSure(t *testing.T) {
+	d := examples.Short()
+	d.Rounds = 1
+	for _, p := range d.Cases[0].Peers {
+		p.Rounds = p.Rounds[:1]
+	}
+	if text := rounds(d) + claim(d); !strings.Contains(text, "no spread is known") || !strings.Contains(text, "That is of one round") {
+		t.Error(text)
+	}
+	d = examples.Memory()
+	d.Goals = []result.Goal{{Metric: "B/client", Value: 210}, {Metric: "B/client", Value: 1, To: "nginx"}}
+	want := "1 of 2 goals is not measured: B/client <= 1x nginx."
+	if text := goalsInWords(d.Judge()); text != want {
+		t.Error(text)
+	}
+	want = "Its goal is reached by the median, not in every round."
+	if text := goalsInWords(d.Judge()[:1]); text != want {
+		t.Error(text)
+	}
+}
+
+// Clients that were late themselves are told of where times are.
+func TestLateClients(t *testing.T) {
+	d := examples.Overload()
+	if text := lagging(d); text != nil {
+		t.Error(text)
+	}
+	for i := range d.Cases[0].Peers[1].Rounds {
+		d.Cases[0].Peers[1].Rounds[i].Lag99 = 2e6
+	}
+	if text := claim(d); !strings.HasSuffix(text, "99 % began within: haproxy 2.00 s.") {
+		t.Error(text)
+	}
+}

@@ -32,7 +32,7 @@ func HTML(w io.Writer, d *result.Document) error {
 		return err
 	}
 	v := view{
-		Document: d, Style: template.CSS(pageCSS), Claim: claim(d), Because: paragraphs(d.Why), Rounds: rounds(d), Losses: losses(d), Sizing: sizing(d),
+		Document: d, Style: template.CSS(pageCSS), Claim: claim(d), Because: paragraphs(d.Why), Rounds: rounds(d), Losses: losses(d), Sizing: sizing(d), SizingNote: sizingNote, Lagging: lagging(d),
 		Head: coresHead, Versions: versions(d), Memory: gib(d.Machine.Memory), Room: headroom(d), Text: strings.Join(d.Lines, "\n"),
 	}
 	v.Plots, v.More = figures(drawn)
@@ -48,9 +48,11 @@ type view struct {
 	*result.Document
 	Style          template.CSS
 	Claim          string
-	Because        []string // Why, in paragraphs
-	Rounds         string   // in words
+	Because        []paragraph
+	Rounds         string // in words
 	Losses, Sizing []string
+	SizingNote     string
+	Lagging        []string // whose clients were late themselves
 	Plots          []figure // of all cases
 	More           bool     // cases have plots of their own
 	Parts          []part
@@ -85,6 +87,7 @@ type goal struct {
 // said is a verdict, of one proxy or of several that are well.
 type said struct {
 	Name, Words, Failure string
+	When                 string // it failed, if it did
 	Well                 bool
 }
 
@@ -114,12 +117,12 @@ func partOf(d *result.Document, c *result.Case, goals []result.Judgement, drawn 
 			pt.Goals = append(pt.Goals, goal{j.Goal.Metric, j.Goal.Text(), measured(j), reached(j, "not reached"), j.Reached})
 		}
 	}
-	if names := well(c); len(names) > 0 {
-		pt.Verdicts = append(pt.Verdicts, said{Name: strings.Join(names, ", "), Words: wellWords, Well: true})
+	if names, words := well(c), wellWords(d); len(names) > 0 && words != "" {
+		pt.Verdicts = append(pt.Verdicts, said{Name: strings.Join(names, ", "), Words: words, Well: true})
 	}
 	for _, p := range c.Peers {
 		if !isWell(p) {
-			pt.Verdicts = append(pt.Verdicts, said{Name: p.Name, Words: peerVerdict(p), Failure: oneLine(p.Failure)})
+			pt.Verdicts = append(pt.Verdicts, said{Name: p.Name, Words: peerVerdict(d, p), Failure: oneLine(p.Failure), When: failed(d, p)})
 		}
 	}
 	for _, p := range drawn {
@@ -198,11 +201,30 @@ func versions(d *result.Document) (all []version) {
 	return all
 }
 
-func paragraphs(text string) (all []string) {
-	for p := range strings.SplitSeq(text, "\n\n") {
-		if p = oneLine(p); p != "" {
-			all = append(all, p)
+// paragraph is of a scenario's Why. Lines that are set in are code.
+type paragraph struct {
+	Text string
+	Code bool
+}
+
+func paragraphs(text string) (all []paragraph) {
+	open := false // the last one goes on
+	for line := range strings.SplitSeq(text, "\n") {
+		code := strings.HasPrefix(line, "  ")
+		line = oneLine(line)
+		last := len(all) - 1
+		switch {
+		case line == "":
+			open = false
+			continue
+		case open && all[last].Code == code && code:
+			all[last].Text += "\n" + line
+		case open && all[last].Code == code:
+			all[last].Text += " " + line
+		default:
+			all = append(all, paragraph{line, code})
 		}
+		open = true
 	}
 	return all
 }

@@ -18,10 +18,12 @@ func Section(d *result.Document, images []Image) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s.\n", strings.TrimSuffix(sentence(d.About), "."))
 	if d.Why != "" {
-		fmt.Fprintf(&out, "\n%s\n", escape(d.Why))
+		for _, p := range paragraphs(d.Why) {
+			out.WriteString(p.markdown())
+		}
 	}
 	if worse := losses(d); len(worse) > 0 {
-		fmt.Fprintf(&out, "\n**Worse than a rival:** %s.\n", escape(strings.Join(worse, "; ")))
+		fmt.Fprintf(&out, "\n**Worse than a rival, by the median:** %s.\n", escape(strings.Join(worse, "; ")))
 	}
 	fmt.Fprintf(&out, "\n```sh\n%s\n```\n\n%s.\n\n", oneLine(d.Command), sentence(rounds(d)))
 	out.WriteString(sectionTable(d))
@@ -32,11 +34,15 @@ func Section(d *result.Document, images []Image) string {
 	for _, j := range goals {
 		fmt.Fprintf(&out, "- %s %s: %s, %s\n", escape(inCase(j)), escape(j.Goal.Text()), reached(j, notReached), measured(j))
 	}
-	fmt.Fprintf(&out, "\n%s\n", escape(verdictsInWords(d)))
+	for _, text := range append([]string{verdictsInWords(d)}, lagging(d)...) {
+		if text != "" {
+			fmt.Fprintf(&out, "\n%s\n", escape(text))
+		}
+	}
 	for i := range d.Cases {
 		for _, p := range d.Cases[i].Peers {
 			if p.Failure != "" {
-				fmt.Fprintf(&out, "\n%s failed: %s\n", escape(named(d, &d.Cases[i], p.Name)), quote(p.Failure))
+				fmt.Fprintf(&out, "\n%s %s: %s\n", escape(named(d, &d.Cases[i], p.Name)), failed(d, p), quote(p.Failure))
 			}
 		}
 	}
@@ -44,6 +50,13 @@ func Section(d *result.Document, images []Image) string {
 		fmt.Fprintf(&out, "\n![%s](%s)\n", escape(i.Title), i.Link)
 	}
 	return out.String()
+}
+
+func (p paragraph) markdown() string {
+	if p.Code {
+		return "\n```sh\n" + p.Text + "\n```\n"
+	}
+	return "\n" + escape(p.Text) + "\n"
 }
 
 const notReached = "**not reached**"

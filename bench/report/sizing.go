@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"penstock/bench/result"
@@ -26,19 +27,31 @@ func sizing(d *result.Document) (sentences []string) {
 	return sentences
 }
 
+// sizingNote says what the sentences leave out.
+const sizingNote = "only the proxy's own CPU time and memory count; what the kernel keeps for sockets, and the interrupts of a network card, come on top"
+
 // counted is what memory is measured for.
 var counted = map[string]string{"client": "waiting clients", "pair": "proxied pairs", "waiter": "waiters in the queue"}
 
 func sized(p *result.Peer, m result.Metric) string {
 	if per, ok := strings.CutPrefix(m.Name, "B/"); ok && counted[per] != "" {
 		if s := p.Spread(m.Name); s.Median > 0 {
-			return fmt.Sprintf("a GiB of memory is enough for %s %s, of %s B each.", result.Short((1<<30)/s.Median), counted[per], s)
+			return fmt.Sprintf("%s B of its memory each: a GiB for %s %s.", s, about((1<<30)/s.Median), counted[per])
 		}
 	}
 	if s := perCore(p, m); s.Count > 0 {
-		return fmt.Sprintf("a core that it has for itself does %s %s.", s, m.Name)
+		return fmt.Sprintf("%s %s for each core that it used.", s, m.Name)
 	}
 	return ""
+}
+
+// about writes a number of which three digits are known at best.
+func about(x float64) string {
+	if x < 1000 || x >= 1e6 {
+		return result.Short(x)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return fmt.Sprintf("%.0f", math.Round(x/unit)*unit)
 }
 
 // perCore divides a rate by the cores that the proxy used for it.
@@ -84,10 +97,52 @@ func lag(p *result.Peer) string {
 		}
 	}
 	s := result.SpreadOf(all)
-	if s.Count == 0 {
+	switch {
+	case s.Count == 0:
 		return "-"
+	case s.Least == s.Most:
+		return micros(s.Median)
 	}
-	return s.String() + " µs"
+	return fmt.Sprintf("%s (%s..%s)", micros(s.Median), micros(s.Least), micros(s.Most))
+}
+
+// micros writes a time given in µs.
+func micros(us float64) string {
+	switch {
+	case us < 1e3:
+		return result.Short(us) + " µs"
+	case us < 1e6:
+		return result.Short(us/1e3) + " ms"
+	}
+	return result.Short(us/1e6) + " s"
+}
+
+// lagging warns of proxies whose clients were so late themselves that times tell
+// of clients more than of the proxy: by a tenth of what the slowest took.
+func lagging(d *result.Document) (warnings []string) {
+	var late []string
+	for i := range d.Cases {
+		c := &d.Cases[i]
+		for _, p := range c.Peers {
+			if laggard(p) {
+				late = append(late, named(d, c, p.Name)+" "+lag(p))
+			}
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	return []string{"The clients themselves were late with what was due, so that times are not the proxy's alone. 99 % began within: " + strings.Join(late, "; ") + "."}
+}
+
+func laggard(p *result.Peer) bool {
+	var shares []float64
+	for _, r := range p.Rounds {
+		if took := r.Latency.Percentile(99); took > 0 && r.Lag99 > 0 {
+			shares = append(shares, r.Lag99/took)
+		}
+	}
+	return result.SpreadOf(shares).Median > 0.1
 }
 
 // beyond is how many times as much the same clients and servers did without a

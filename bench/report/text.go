@@ -19,6 +19,12 @@ func Text(w io.Writer, d *result.Document) error {
 	for i := range d.Cases {
 		textCase(&out, d, &d.Cases[i], goals)
 	}
+	if all := sizing(d); len(all) > 0 {
+		fmt.Fprintf(&out, "\nto size a host (%s):\n  %s\n", sizingNote, strings.Join(all, "\n  "))
+	}
+	for _, text := range lagging(d) {
+		fmt.Fprintf(&out, "\n%s\n", text)
+	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
@@ -38,15 +44,15 @@ func textCase(out *bytes.Buffer, d *result.Document, c *result.Case, goals []res
 			fmt.Fprintf(out, "  goal: %s %s: %s, %s\n", j.Goal.Metric, j.Goal.Text(), reached(j, "NOT reached"), measured(j))
 		}
 	}
-	if names := well(c); len(names) > 0 {
-		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names, ", "), wellWords)
+	if names, words := well(c), wellWords(d); len(names) > 0 && words != "" {
+		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names, ", "), words)
 	}
 	for _, p := range c.Peers {
 		if !isWell(p) {
-			fmt.Fprintf(out, "  %s: %s\n", p.Name, peerVerdict(p))
+			fmt.Fprintf(out, "  %s: %s\n", p.Name, peerVerdict(d, p))
 		}
 		if p.Failure != "" {
-			fmt.Fprintf(out, "  %s failed: %q\n", p.Name, oneLine(p.Failure))
+			fmt.Fprintf(out, "  %s %s: %q\n", p.Name, failed(d, p), oneLine(p.Failure))
 		}
 	}
 }

@@ -34,26 +34,26 @@ func varied(d *result.Document) string {
 func verdict(v result.Verdict) string {
 	var words []string
 	for _, w := range []struct {
-		n    int64
-		what string
+		n         int64
+		one, many string
 	}{
-		{v.Overshoots, "connections above a limit"},
-		{v.Stranded, "clients stranded"},
-		{v.Lost, "lost"},
-		{v.Ghosts, "ghost connections to servers too many"},
-		{v.Overtaken, "overtaken"},
-		{v.Late, "served late"},
+		{v.Overshoots, "connection above a limit", "connections above a limit"},
+		{v.Stranded, "client stranded", "clients stranded"},
+		{v.Lost, "lost", "lost"},
+		{v.Ghosts, "ghost connection to servers too many", "ghost connections to servers too many"},
+		{v.Overtaken, "overtaken", "overtaken"},
+		{v.Late, "served late", "served late"},
 	} {
-		if w.n != 0 {
-			words = append(words, fmt.Sprintf("%d %s", w.n, w.what))
+		switch w.n {
+		case 0:
+		case 1:
+			words = append(words, "1 "+w.one)
+		default:
+			words = append(words, fmt.Sprintf("%d %s", w.n, w.many))
 		}
 	}
 	return strings.Join(words, ", ")
 }
-
-// wellWords is what an empty verdict means: nothing beyond what the scenario
-// allows.
-const wellWords = "0 above a limit, 0 stranded, 0 lost, 0 ghosts too many, 0 overtaken, 0 late"
 
 // well are the proxies that did nothing that must not happen, and have done
 // something.
@@ -71,12 +71,12 @@ func isWell(p *result.Peer) bool {
 }
 
 // peerVerdict is one proxy's verdict as a sentence without its end.
-func peerVerdict(p *result.Peer) string {
+func peerVerdict(d *result.Document, p *result.Peer) string {
 	switch {
 	case len(p.Rounds) == 0:
 		return "nothing was measured"
 	case p.Verdict().Well():
-		return wellWords
+		return wellWords(d)
 	}
 	text := verdict(p.Verdict())
 	if at := firstOvershoot(p); at != "" {
@@ -111,12 +111,24 @@ func outcomes(all tally.Outcomes) string {
 // reached is "reached" or, in the form that is not overlooked, that it is not.
 func reached(j result.Judgement, not string) string {
 	switch {
+	case byMedian(j):
+		return "reached by the median"
 	case j.Reached:
 		return "reached"
 	case j.Measured.Count == 0:
 		return "not measured"
 	}
 	return not
+}
+
+// byMedian says that a goal is reached, but not in every round.
+func byMedian(j result.Judgement) bool {
+	return j.Reached && (j.Goal.Least && j.Measured.Least < j.Goal.Value || !j.Goal.Least && j.Measured.Most > j.Goal.Value)
+}
+
+// failed says when: a proxy does no more rounds after it.
+func failed(d *result.Document, p *result.Peer) string {
+	return fmt.Sprintf("failed in round %d of %d", len(p.Rounds)+1, max(d.Rounds, len(p.Rounds)+1))
 }
 
 // times prints a ratio with its spread: "1.05x (1.00..1.17)".
@@ -142,12 +154,9 @@ func oneLine(text string) string {
 
 // rounds says how a table's cells come about.
 func rounds(d *result.Document) string {
-	return fmt.Sprintf("%d %s of %s s, median (least..most)", d.Rounds, plural(d.Rounds, "round"), strconv.FormatFloat(d.Seconds, 'f', -1, 64))
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
+	length := strconv.FormatFloat(d.Seconds, 'f', -1, 64)
+	if d.Rounds == 1 {
+		return fmt.Sprintf("1 round of %s s, so no spread is known", length)
 	}
-	return noun + "s"
+	return fmt.Sprintf("%d rounds of %s s, median (least..most)", d.Rounds, length)
 }

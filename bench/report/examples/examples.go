@@ -98,6 +98,8 @@ func Short() *result.Document {
 func Overload() *result.Document {
 	m := newMaker(2)
 	d := blank("overload-10x", "ten times what the servers can do is asked for; clients give up after a time")
+	d.Lines = []string{"server -limit 100 -fifo 100ms -then close", "client -work short -arrivals poisson:40000 -late 1s", "warm 500ms", "for 3s", "allow reset"}
+	d.Why += "\nThe other answer:\n  penbench run overload-10x -set rule=codel\n  penbench run overload-10x -set rule=lifo"
 	d.Command = "penbench run overload-10x -proxy penstock,haproxy,nginx -rounds 5"
 	d.Metrics = []result.Metric{{Name: "of capacity %", More: true}, {Name: "wait p99 ms"}, {Name: "handover p99 µs"}, {Name: "gave up %"}}
 	d.Goals = []result.Goal{{Metric: "of capacity %", Least: true, Value: 99}}
@@ -217,6 +219,7 @@ func Core() *result.Document {
 	d := blank("queue-cost", "the core alone, with many waiting")
 	d.Command = "penbench run queue-cost -rounds 3"
 	d.Rounds, d.Vary = 3, "clients waiting"
+	d.Lines = []string{"program core -waiting $waiting"}
 	d.Metrics = []result.Metric{{Name: "admissions/s", More: true}, {Name: "B/waiter"}}
 	for _, x := range []float64{1e3, 1e5, 1e7} {
 		peer := &result.Peer{Name: "penstock"}

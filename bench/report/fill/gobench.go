@@ -128,5 +128,9 @@ func benchmarkTable(all []*benchmark, units []string) string {
 		}
 		lines = append(lines, cells)
 	}
-	return report.Table(lines) + fmt.Sprintf("\nMedian (least..most) of %d.\n", repeats)
+	note := fmt.Sprintf("Median (least..most) of %d.", repeats)
+	if repeats == 1 {
+		note = "Of one run, so no spread is known."
+	}
+	return report.Table(lines) + "\n" + note + "\n"
 }

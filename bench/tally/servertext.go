@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Text writes what happened at each member, and how clients came.
+// Text writes what happened at each member, and how clients came. The wait is
+// right if they were on this machine: tokens are times of its clock.
 func (s *Server) Text(w io.Writer) {
 	lines := [][]string{{"member", "limit", "accepted", "most at once", "overshoots", "ghosts", "resets", "still open"}}
 	for i := range s.Members {
@@ -19,7 +20,7 @@ func (s *Server) Text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\n%s answered; sent %s, received %s\n", many(s.Requests, "request"), size(float64(s.Sent)), size(float64(s.Received)))
 	fmt.Fprintf(w, "order: %s\n", s.Order.words())
-	if table := spans(times{"wait", s.Wait}, times{"handover", s.Handover}); table != nil {
+	if table := spans(times{"wait of clients here", s.Wait}, times{"handover", s.Handover}); table != nil {
 		fmt.Fprintln(w)
 		aligned(w, table)
 	}
@@ -65,7 +66,7 @@ func (o *Order) words() string {
 	if o.Overtaken > 0 {
 		text += fmt.Sprintf(", by at most %s and %s", many(o.Places, "other"), micros(float64(o.Behind)/1e3))
 	}
-	if o.Overtaken > 0 {
+	if o.Far < o.Overtaken { // else -fifo is 0, or none of them was less
 		text += fmt.Sprintf("; %d by more than -fifo", o.Far)
 	}
 	if o.Dropped > 0 {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"os/signal"
 	"sync"
+	"syscall"
 
 	"penstock/bench/tally"
 	"penstock/bench/term"
@@ -26,9 +28,10 @@ var ErrFlags = errors.New("bad flags")
 //
 // With -text, which is the default before a terminal, it prints words.
 //
-// The end of stdin means nothing. The errors are flag.ErrHelp, ErrFlags, and
-// those of Listen and Serve. A read of stdin may still be under way when it
-// returns.
+// The end of stdin means nothing, nor does a terminal that is not this job's to
+// read: "penbench server ... &" in a shell goes on. The errors are flag.ErrHelp,
+// ErrFlags, and those of Listen and Serve. A read of stdin may still be under way
+// when it returns.
 func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	text := term.Is(stdout)
 	cfg, err := parse(args, &text, stderr)
@@ -41,6 +44,7 @@ func Command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	out := &lines{to: stdout, text: text}
 	out.print(listeningLine{srv.Addresses()})
+	signal.Ignore(syscall.SIGTTIN) // which would stop it at its first look at stdin; reading fails instead
 	go obey(srv, stdin, out, stderr)
 	sum, err := srv.Serve(ctx)
 	out.last(&sum)

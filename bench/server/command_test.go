@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/netip"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 
 	"penstock/bench/tally"
@@ -97,6 +100,41 @@ func TestProgram(t *testing.T) {
 	}
 	if said := p.stderr.String(); !strings.Contains(said, `"what?": count or ask`) {
 		t.Errorf("said %q", said)
+	}
+}
+
+// Words are for who sits before it.
+func TestProgramText(t *testing.T) {
+	p := startProgram(t, "-text", "-listen", "127.0.0.1:0")
+	next := func() string {
+		if !p.stdout.Scan() {
+			t.Fatal("no line", p.stdout.Err())
+		}
+		return p.stdout.Text()
+	}
+	address, found := strings.CutPrefix(next(), "listening on ")
+	if _, err := netip.ParseAddrPort(address); err != nil || !found {
+		t.Error(err)
+	}
+	if !signal.Ignored(syscall.SIGTTIN) {
+		t.Error("as a job in the background it would be stopped")
+	}
+	p.say("count")
+	if got := next(); got != "counting anew" {
+		t.Error(got)
+	}
+	p.say("ask")
+	if got := next(); got != "0 open, 0 accepted" {
+		t.Error(got)
+	}
+	p.stop()
+	if got := next(); !strings.HasPrefix(got, "member ") {
+		t.Error(got)
+	}
+	if got := next(); !strings.HasPrefix(got, address+"  none   0 ") {
+		t.Error(got)
+	}
+	for p.stdout.Scan() { // the rest is package tally's
 	}
 }
 

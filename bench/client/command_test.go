@@ -40,6 +40,18 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// Words are for who sits before it.
+func TestCommandText(t *testing.T) {
+	addr, _ := serve(t, server.Config{Request: 64, Response: 256, Then: server.Close})
+	stdout, stderr, err := command(t, strings.NewReader("begin\n"), "-text -wait -total 20 -target "+addr.String())
+	if err != nil || stderr != "" || !strings.HasPrefix(stdout, "ready: a line begins it\ncounting\n20 counted in ") || !strings.Contains(stdout, "\n  served  20  100.00 %  ") {
+		t.Error(err, stderr, stdout)
+	}
+	if strings.Contains(stdout, "{") {
+		t.Error("there is JSON in it:", stdout)
+	}
+}
+
 func TestCommandWaits(t *testing.T) {
 	addr, _ := serve(t, server.Config{Request: 64, Response: 256, Then: server.Close})
 	in, out := io.Pipe()

@@ -17,6 +17,11 @@
 //	penbench server -listen 10.0.0.2:9001 -then close
 //	penbench client -target 10.0.0.1:8080 -work short -arrivals poisson:5000
 //
-// Packages bench/client and bench/server say what they print. `penbench core`
-// measures the queue alone, in one process and without a socket.
+// Packages bench/client and bench/server say what they print: lines of JSON, or
+// words before a terminal and with -text. Files of such lines, from as many hosts
+// as took part at the same time, are added up exactly by
+//
+//	penbench report host1.json host2.json
+//
+// `penbench core` measures the queue alone, in one process and without a socket.
 package main

@@ -25,7 +25,7 @@ const usage = `usage: penbench COMMAND FLAGS
   list               the scenarios there are
   show SCENARIO      the file of one
   run SCENARIO...    play them with each proxy; all: every one
-  report FILE...     tables and pages of what runs have written
+  report FILE...     tables and pages of what runs have written; adds up lines of clients and servers
   tables             fill the tables of BENCHMARKS.md
   client             connect to a target and measure
   server             answer, and check who asks

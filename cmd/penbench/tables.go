@@ -18,7 +18,8 @@ import (
 	"penstock/bench/result"
 )
 
-// reports prints the tables of what runs have written, and writes the pages.
+// reports prints the tables of what runs have written, and writes the pages; and
+// it adds up the lines of clients and servers that were run by hand.
 func reports(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := flag.NewFlagSet("report", flag.ContinueOnError)
 	page := fs.String("html", "", "`FILE` for the page (default: beside the .json)")
@@ -27,12 +28,22 @@ func reports(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if len(files) == 0 {
-		return mistake(fs, stderr, errors.New("a FILE.json that `penbench run` has written is needed"))
+		return mistake(fs, stderr, errors.New("a FILE.json that `penbench run` has written is needed, or files of what clients or servers printed"))
 	}
 	if *page != "" && len(files) > 1 {
 		return mistake(fs, stderr, fmt.Errorf("-html %s: is for one FILE.json, not for %d", *page, len(files)))
 	}
+	var all sums
 	for _, file := range files {
+		is, err := all.add(file)
+		switch {
+		case err != nil:
+			return err
+		case is && *page != "":
+			return mistake(fs, stderr, fmt.Errorf("-html %s: is for what `penbench run` has written; %s has lines of a client or server", *page, file))
+		case is:
+			continue
+		}
 		to := *page
 		if to == "" {
 			to = strings.TrimSuffix(file, ".json") + ".html"
@@ -41,7 +52,7 @@ func reports(_ context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	return all.print(stdout)
 }
 
 func reportOn(file, page string, stdout io.Writer) error {

@@ -165,3 +165,14 @@ func TestLateClients(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A rate is not said of a core that the proxy hardly used.
+func TestIdleProxySizesNothing(t *testing.T) {
+	d := examples.Short()
+	for i := range d.Cases[0].Peers[0].Rounds {
+		d.Cases[0].Peers[0].Rounds[i].Cores.Proxy = 0.13
+	}
+	if all := sizing(d); len(all) != 1 || !strings.HasPrefix(all[0], "haproxy: ") {
+		t.Errorf("%q", all)
+	}
+}

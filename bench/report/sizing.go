@@ -54,6 +54,10 @@ func about(x float64) string {
 	return fmt.Sprintf("%.0f", math.Round(x/unit)*unit)
 }
 
+// busy is how many cores a proxy must have used for its rate to be said of one:
+// one that mostly waits pays for each wake-up, and a full core would do more.
+const busy = 0.5
+
 // perCore divides a rate by the cores that the proxy used for it.
 func perCore(p *result.Peer, m result.Metric) result.Spread {
 	if !strings.HasSuffix(m.Name, "/s") {
@@ -61,7 +65,7 @@ func perCore(p *result.Peer, m result.Metric) result.Spread {
 	}
 	var all []float64
 	for _, r := range p.Rounds {
-		if x, ok := r.Figures[m.Name]; ok && r.Cores.Proxy > 0.01 {
+		if x, ok := r.Figures[m.Name]; ok && r.Cores.Proxy >= busy {
 			all = append(all, x/r.Cores.Proxy)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"penstock/bench/report/examples"
+	"penstock/bench/result"
 	"penstock/bench/tally"
 )
 
@@ -153,5 +154,35 @@ func TestHighest(t *testing.T) {
 		if got := highest(h); got != want {
 			t.Errorf("of %d: %v nines, want %v", n, got, want)
 		}
+	}
+}
+
+// A round that goes on longer than the others is not their median.
+func TestBandEndsWithTheMost(t *testing.T) {
+	p := &result.Peer{}
+	for _, n := range []int{3, 4, 9} {
+		p.Rounds = append(p.Rounds, result.Round{InUse: tally.Series{Every: tally.SampleEvery, Values: make([]int64, n)}})
+	}
+	if b := bandOf(p, func(r result.Round) tally.Series { return r.InUse }); len(b.middle) != 4 || len(b.upper) != 4 {
+		t.Errorf("%d samples, want 4", len(b.middle))
+	}
+}
+
+// What can't be drawn is told: zeros alone have no plot, a ratio of 0 a note.
+func TestZeros(t *testing.T) {
+	d := examples.Release()
+	for i := range d.Cases {
+		for _, p := range d.Cases[i].Peers {
+			for j := range p.Rounds {
+				p.Rounds[j].Figures["handover p99 µs"] = 0
+			}
+		}
+	}
+	d.Cases[0].Peers[0].Rounds[0].Figures["handover p50 µs"] = 0
+	if all := against(d); len(all) != 1 || all[0].name != "handover-p50-us" {
+		t.Errorf("%d plots", len(all))
+	}
+	if note := ratios(d).note; !strings.Contains(note, "A ratio of 0 is beyond a log scale") {
+		t.Error(note)
 	}
 }

@@ -59,9 +59,10 @@ func start(ctx context.Context, argv []string) (*Child, error) {
 
 // watch waits for the end. What is left of the process's group then, as workers
 // that outlive their master, is killed.
-func (c *Child) watch() {
+func (c *Child) watch(g *guard) {
 	c.cmd.Wait() // its exit status after a signal says nothing
 	syscall.Kill(-c.PID(), syscall.SIGKILL)
+	g.ended(c.PID())
 	close(c.done)
 }
 

@@ -8,7 +8,8 @@
 //	err = s.Listening(ctx, address, c, 5*time.Second)
 //
 // A process never outlives the stage: it is ended by End, by the end of its
-// context, and by the kernel should this program die.
+// context, and by the kernel should this program die. Whom it has started, and the
+// directory, a shell looks after that outlives this program.
 //
 // As root, everything runs in a network namespace of its own: nobody else's
 // connections, ports or TIME_WAITs are in the way, and the congestion control

@@ -3,25 +3,49 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// private moves the calling thread, and what it starts from now on, into a new
-// network namespace with nothing but loopback, where congestion control is as
-// given. The caller keeps its thread for good. It needs CAP_SYS_ADMIN.
-func private(congestion string) error {
+// ErrCongestion says that the kernel has no congestion control of a name.
+var ErrCongestion = errors.New("no such congestion control")
+
+const settings = "/proc/sys/net/ipv4/"
+
+// enter moves the calling thread, and what it starts from now on, into a network
+// namespace of its own with nothing but loopback, if it may, and says where it
+// is. The caller keeps its thread for good.
+//
+// After an error it is in a network that is of no use.
+func enter(congestion string) (where string, err error) {
+	where = "own network namespace"
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("network namespace: %w", err)
+		where = fmt.Sprintf("the machine's network (network namespace: %v)", err)
+	} else if where, err = furnish(congestion, where); err != nil {
+		return "", err
 	}
-	if congestion != "" {
-		const file = "/proc/sys/net/ipv4/tcp_congestion_control"
-		if err := os.WriteFile(file, []byte(congestion), 0); err != nil {
-			return err
-		}
+	return where + ", " + word(settings+"tcp_congestion_control"), nil
+}
+
+// furnish makes a new network fit for use. That the congestion control can't be
+// chosen, as in a container whose /proc/sys is read-only, is told and no error.
+func furnish(congestion, where string) (string, error) {
+	if err := loopbackUp(); err != nil {
+		return "", fmt.Errorf("loopback of a new network namespace: %w", err)
 	}
-	return loopbackUp()
+	if congestion == "" {
+		return where, nil
+	}
+	err := os.WriteFile(settings+"tcp_congestion_control", []byte(congestion), 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w: %q, of %s", ErrCongestion, congestion, word(settings+"tcp_available_congestion_control"))
+	case err != nil:
+		where += fmt.Sprintf(" (not with %s: %v)", congestion, err)
+	}
+	return where, nil
 }
 
 func loopbackUp() error {
@@ -35,5 +59,5 @@ func loopbackUp() error {
 		return err
 	}
 	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	return errors.Join(unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo))
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }

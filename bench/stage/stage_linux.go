@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -19,23 +20,32 @@ type Stage struct {
 
 	calls chan func() // for the stage's thread
 	gone  chan struct{}
+	guard *guard
 	port  uint16 // the last one given out; of the thread
 }
 
-// firstPort and those after it lie below the ports that the kernel gives to
-// connections (from 32768 on).
-const firstPort = 20000
+// The ports after firstPort lie below those that the kernel gives to connections
+// (from 32768 on).
+const firstPort, lastPort = 20000, 31999
 
 // Open makes a stage, with the congestion control of this name if that may be
-// chosen; empty is the machine's.
+// chosen; empty is the machine's. One that the kernel does not have is
+// ErrCongestion.
 func Open(congestion string) (*Stage, error) {
 	dir, err := os.MkdirTemp("", "penbench")
 	if err != nil {
 		return nil, err
 	}
-	s := &Stage{Dir: dir, calls: make(chan func()), gone: make(chan struct{}), port: firstPort}
+	g, err := newGuard(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(dir))
+	}
+	s := &Stage{Dir: dir, calls: make(chan func()), gone: make(chan struct{}), guard: g, port: firstPort}
 	go s.serve()
-	s.Do(func() { s.Network = enter(congestion) })
+	if s.Do(func() { s.Network, err = enter(congestion) }); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -63,16 +73,8 @@ func (s *Stage) Do(f func()) {
 func (s *Stage) Close() error {
 	close(s.calls)
 	<-s.gone
+	s.guard.end()
 	return os.RemoveAll(s.Dir)
-}
-
-// enter goes to a network of its own if it may, and says where it is.
-func enter(congestion string) string {
-	where := "own network namespace"
-	if err := private(congestion); err != nil {
-		where = fmt.Sprintf("the machine's network (%v)", err)
-	}
-	return where + ", " + word("/proc/sys/net/ipv4/tcp_congestion_control")
 }
 
 // word is what a small file says, empty if there is none.
@@ -81,17 +83,21 @@ func word(file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Address returns one of 127.0.0.1 that nobody uses. None is given out twice.
+// Address returns one of 127.0.0.1 that nobody uses. None is given out twice
+// before all were. Where all are in use it is one of these: who listens there
+// tells.
 func (s *Stage) Address() (a netip.AddrPort) {
 	s.Do(func() {
-		for a = s.next(); !free(a); a = s.next() {
+		a = s.next()
+		for tries := lastPort - firstPort; tries > 0 && !free(a); tries-- {
+			a = s.next()
 		}
 	})
 	return a
 }
 
 func (s *Stage) next() netip.AddrPort {
-	if s.port++; s.port >= 32000 {
+	if s.port++; s.port > lastPort {
 		s.port = firstPort
 	}
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), s.port)
@@ -156,6 +162,7 @@ func (s *Stage) Start(ctx context.Context, argv ...string) (c *Child, err error)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	go c.watch()
+	s.guard.began(c.PID())
+	go c.watch(s.guard)
 	return c, nil
 }

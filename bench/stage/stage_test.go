@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -125,6 +126,26 @@ func TestListening(t *testing.T) {
 	c.End()
 	if err := s.Listening(t.Context(), netip.MustParseAddrPort("127.0.0.1:1"), c, soon); err == nil || !strings.Contains(err.Error(), "sh ended") {
 		t.Error(err)
+	}
+}
+
+// A name that the kernel does not know is refused, by who may choose, with those
+// that it knows; nothing is left of the stage.
+func TestUnknownCongestionControl(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s, err := Open("bogus")
+	if err == nil {
+		defer s.Close()
+		if strings.HasPrefix(s.Network, "own") {
+			t.Errorf("%q", s.Network)
+		}
+		t.Skip("may not choose: ", s.Network)
+	}
+	if !errors.Is(err, ErrCongestion) || !strings.Contains(err.Error(), "bogus") || !strings.Contains(err.Error(), "reno") {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+		t.Errorf("%v is left", left)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	others := len(proc.Tree(os.Getpid()))
 	go func() {
-		for len(proc.Tree(os.Getpid())) < others+2 { // a server, a client
+		for len(proc.Tree(os.Getpid())) < others+3 { // the stage's, a server, a client
 			time.Sleep(time.Millisecond)
 		}
 		cancel()
@@ -137,14 +137,21 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// Killed outright, penbench can't end its children; the kernel does.
+// Killed outright, penbench can't end its children, nor they theirs, as a master
+// its workers, nor delete its files. All that happens nevertheless.
 func TestNobodyOutlivesTheProgram(t *testing.T) {
-	cmd := exec.Command(os.Args[0], "run", quick(t, direct), "-for", "1h", "-out", t.TempDir())
+	master := filepath.Join(t.TempDir(), "penstock")
+	if err := os.WriteFile(master, []byte("#!/bin/sh\n[ $1 = version ] && exit\nsleep 1000 & wait\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files := t.TempDir()
+	cmd := exec.Command(os.Args[0], "run", quick(t, direct), "-for", "1h", "-out", t.TempDir(), "-proxy", "penstock", "-penstock", master)
+	cmd.Env = append(os.Environ(), "TMPDIR="+files)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var family []int
-	for len(family) < 3 { // itself, a server, a client
+	for len(family) < 5 { // itself, the stage's, a server, the master, its worker
 		time.Sleep(time.Millisecond)
 		family = proc.Tree(cmd.Process.Pid)
 	}
@@ -154,6 +161,9 @@ func TestNobodyOutlivesTheProgram(t *testing.T) {
 		for alive(pid) {
 			time.Sleep(time.Millisecond) // until the test's own limit
 		}
+	}
+	if left, err := os.ReadDir(files); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
 	}
 }
 

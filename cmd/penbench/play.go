@@ -93,7 +93,9 @@ func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return mistake(fs, stderr, err)
 	}
 	place, err := stage.Open(p.congestion)
-	if err != nil {
+	if errors.Is(err, stage.ErrCongestion) {
+		return mistake(fs, stderr, fmt.Errorf("-congestion: %w", err))
+	} else if err != nil {
 		return err
 	}
 	defer place.Close()

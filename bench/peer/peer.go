@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Setup is what a proxy is to be set up for.
@@ -104,9 +106,14 @@ func program(name, path string) (string, error) {
 	return filepath.Abs(found)
 }
 
-// version is the first line that a program prints when asked.
+// version is the first line that a program prints when asked, if it ends soon.
 func version(argv ...string) string {
-	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+	const soon = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = soon // whom it has started may hold the pipe
+	out, err := cmd.CombinedOutput()
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	if line == "" && err != nil {
 		return err.Error()

@@ -212,6 +212,8 @@ func TestMistakes(t *testing.T) {
 		"run short -case x":          `"x"`,
 		"run short -set x":           "VARIABLE=VALUE",
 		"run short bulk-1 -o x":      "-out",
+		"run short -o x -html ./x":   "twice",
+		"run short -o /proc/no/x":    "/proc/no",
 		"run /no/such/file.bench":    "/no/such/file.bench",
 		"run short -penstock /no/ps": "/no/ps",
 	} {

@@ -174,7 +174,7 @@ func (p *playing) choose(names []string) ([]*scenario.Scenario, error) {
 			return nil, err
 		}
 	}
-	return chosen, nil
+	return chosen, p.writable(chosen)
 }
 
 // command repeats the run of one scenario.
@@ -226,21 +226,53 @@ func wellDone(d *result.Document) bool {
 	return true
 }
 
+// files are where the figures and the page of a scenario go.
+func (p *playing) files(name string) (file, page string) {
+	if file = p.json; file == "" {
+		file = filepath.Join(p.dir, name+".json")
+	}
+	if page = p.html; page == "" {
+		page = filepath.Join(p.dir, name+".html")
+	}
+	return file, page
+}
+
+// writable finds out before all the work whether it can be kept.
+func (p *playing) writable(chosen []*scenario.Scenario) error {
+	seen := map[string]bool{}
+	for _, s := range chosen {
+		file, page := p.files(s.Name)
+		for _, path := range []string{file, page} {
+			if seen[filepath.Clean(path)] {
+				return fmt.Errorf("-o, -html, -out: %s would be written twice", path)
+			}
+			seen[filepath.Clean(path)] = true
+			if err := touch(path); err != nil {
+				return fmt.Errorf("-o, -html, -out: must be where files can be written: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// touch opens a file as if to write it, and leaves it as it was.
+func touch(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	there := exists(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil || there {
+		f.Close()
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(path))
+}
+
 // publish writes the document and its page, and prints its table and where the
 // page is.
 func (p *playing) publish(d *result.Document, stdout io.Writer) error {
-	file, page := p.json, p.html
-	if file == "" {
-		file = filepath.Join(p.dir, d.Scenario+".json")
-	}
-	if page == "" {
-		page = filepath.Join(p.dir, d.Scenario+".html")
-	}
-	for _, path := range []string{file, page} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-	}
+	file, page := p.files(d.Scenario)
 	if err := d.Write(file); err != nil {
 		return err
 	}

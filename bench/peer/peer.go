@@ -67,7 +67,7 @@ func Names() []string {
 }
 
 // ErrMissing is that of a peer whose program is not on this machine.
-var ErrMissing = errors.New("program not found")
+var ErrMissing = errors.New("program not found, see -penstock, -haproxy and -nginx")
 
 // Find returns the peer of a name, one of Names. An error that is ErrMissing
 // says that its program is not there.

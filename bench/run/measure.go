@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -113,6 +114,7 @@ func (p *play) finish() error {
 		return nil
 	}
 	u, err := p.sample()
+	err = errors.Join(err, p.eachServer("pause", func(*answer) {}))
 	p.span = u.since(p.started)
 	if p.over = nil; p.event != nil {
 		p.event.Stop()

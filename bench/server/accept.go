@@ -112,7 +112,9 @@ func (l *loop) come(fd int, c *conn, now int64) error {
 		}
 		c.freed = g.succeed()
 	}
-	c.seat = l.roll.enter(now)
+	if !l.paused {
+		c.seat = l.roll.enter(now)
+	}
 	return nil
 }
 

@@ -24,6 +24,7 @@ var ErrFlags = errors.New("bad flags")
 // its tally.
 //
 //	count   count anew (Server.Count): {"counting":true}
+//	pause   count no more of order, waits and handovers (Server.Pause): {"counting":false}
 //	ask     {"open":3,"accepted":17}
 //
 // With -text, which is the default before a terminal, it prints words.
@@ -79,11 +80,14 @@ func obey(srv *Server, stdin io.Reader, out *lines, stderr io.Writer) {
 		case "count":
 			srv.Count()
 			out.print(countingLine{true})
+		case "pause":
+			srv.Pause()
+			out.print(countingLine{false})
 		case "ask":
 			open, accepted := srv.Now()
 			out.print(nowLine{open, accepted})
 		default:
-			fmt.Fprintf(stderr, "penbench server: command %.40q: count or ask\n", in.Text())
+			fmt.Fprintf(stderr, "penbench server: command %.40q: count, pause or ask\n", in.Text())
 		}
 	}
 }
@@ -107,8 +111,14 @@ func (l listeningLine) Text(w io.Writer) {
 		fmt.Fprintf(w, "listening on %v\n", ap)
 	}
 }
-func (countingLine) Text(w io.Writer) { fmt.Fprintln(w, "counting anew") }
-func (l nowLine) Text(w io.Writer)    { fmt.Fprintf(w, "%d open, %d accepted\n", l.Open, l.Accepted) }
+func (l countingLine) Text(w io.Writer) {
+	if l.Counting {
+		fmt.Fprintln(w, "counting anew")
+	} else {
+		fmt.Fprintln(w, "counting no more")
+	}
+}
+func (l nowLine) Text(w io.Writer) { fmt.Fprintf(w, "%d open, %d accepted\n", l.Open, l.Accepted) }
 
 // lines prints whole lines, and none after the last.
 type lines struct {

@@ -84,6 +84,10 @@ func TestProgram(t *testing.T) {
 	if p.line(&now); now.Open != 3 || now.Accepted != 3 {
 		t.Errorf("%+v", now)
 	}
+	p.say("pause")
+	if p.line(&counting); counting.Counting {
+		t.Error("still counting")
+	}
 	p.stdin.Close() // means nothing
 	ask(4)
 	p.stop()
@@ -92,13 +96,13 @@ func TestProgram(t *testing.T) {
 	if err := <-p.done; err != nil {
 		t.Error(err)
 	}
-	if sum.Members[0].Accepted != 0 || sum.Members[1].Accepted != 4 || sum.Requests != 4 || sum.Order.Tokens != 3 || sum.Order.Inversions != 1 || sum.Wait.Count() != 3 {
+	if sum.Members[0].Accepted != 0 || sum.Members[1].Accepted != 4 || sum.Requests != 4 || sum.Order.Tokens != 2 || sum.Order.Inversions != 1 || sum.Wait.Count() != 2 {
 		t.Errorf("%+v", sum)
 	}
 	if p.stdout.Scan() {
 		t.Errorf("one more line: %s", p.stdout.Text())
 	}
-	if said := p.stderr.String(); !strings.Contains(said, `"what?": count or ask`) {
+	if said := p.stderr.String(); !strings.Contains(said, `"what?": count, pause or ask`) {
 		t.Errorf("said %q", said)
 	}
 }

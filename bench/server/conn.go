@@ -150,6 +150,9 @@ func (c *conn) whole() int {
 func (l *loop) tell(c *conn) {
 	l.heed()
 	c.told = true
+	if l.paused {
+		return
+	}
 	var due int64
 	if l.server.cfg.Request >= tokenSize {
 		due = int64(binary.BigEndian.Uint64(c.token[:]))

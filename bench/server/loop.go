@@ -38,6 +38,7 @@ type loop struct {
 
 	// What it has counted since it heeded the server's last count, if there was one.
 	counts         int64
+	paused         bool
 	wait, handover *tally.Histogram
 	roll           roll
 }
@@ -193,6 +194,7 @@ func (l *loop) wakeUp(now int64) int64 {
 // heed begins to count anew, if it was told to. It comes before whatever is
 // counted then, so that what happens after Count is counted for certain.
 func (l *loop) heed() {
+	l.paused = l.server.paused.Load()
 	n := l.server.counts.Load()
 	if n == l.counts {
 		return

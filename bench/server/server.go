@@ -21,6 +21,7 @@ type Server struct {
 	loops   []*loop
 
 	counts atomic.Int64 // calls of Count; each loop heeds them
+	paused atomic.Bool  // by Pause
 }
 
 // Listen takes the addresses: connections made from now on wait for Serve,
@@ -98,7 +99,14 @@ func (s *Server) Serve(ctx context.Context) (tally.Server, error) {
 // Count forgets what is known of order, waits and handovers, and counts them
 // anew. The rest of the tally is of all the time. To be called while Serve runs,
 // by any goroutine.
-func (s *Server) Count() { s.counts.Add(1) }
+func (s *Server) Count() {
+	s.paused.Store(false)
+	s.counts.Add(1)
+}
+
+// Pause keeps what is known of order, waits and handovers, and counts no more of
+// them until Count: what clients do at their end tells nothing of the proxy.
+func (s *Server) Pause() { s.paused.Store(true) }
 
 // Now tells how many connections are open and how many have been accepted. It
 // may be called at any time.

@@ -41,7 +41,7 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return mistake(fs, stderr, fmt.Errorf("a scenario is needed: one of %s", strings.Join(scenarios.Names(), ", ")))
 	}
 	for _, name := range names {
-		text, err := scenarios.Text(name)
+		_, text, err := read(name)
 		if err != nil {
 			return mistake(fs, stderr, err)
 		}
@@ -50,24 +50,28 @@ func show(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
+// read is a scenario's name and text, of one that is built in or of a file.
+func read(name string) (base, text string, err error) {
+	base, own := strings.CutSuffix(filepath.Base(name), ".bench")
+	if !own {
+		text, err = scenarios.Text(name)
+		return name, text, err
+	}
+	bytes, err := os.ReadFile(name)
+	return base, string(bytes), err
+}
+
 // find reads scenarios by name, "all" for every one, or a file of one's own.
 func find(names []string, given []scenario.Variable) (found []*scenario.Scenario, err error) {
 	if len(names) == 1 && names[0] == "all" {
 		names = scenarios.Names()
 	}
 	for _, name := range names {
-		var text string
-		if base, own := strings.CutSuffix(filepath.Base(name), ".bench"); own {
-			var bytes []byte
-			bytes, err = os.ReadFile(name)
-			name, text = base, string(bytes)
-		} else {
-			text, err = scenarios.Text(name)
-		}
+		base, text, err := read(name)
 		if err != nil {
 			return nil, err
 		}
-		s, err := scenario.Parse(name, text, given...)
+		s, err := scenario.Parse(base, text, given...)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -224,5 +225,28 @@ func TestMistakes(t *testing.T) {
 	}
 	if code := start(t.Context(), []string{"run", "-h"}, nil, io.Discard, io.Discard); code != 0 {
 		t.Error("-h: exit", code)
+	}
+}
+
+// The command of a document repeats its run alone, as a shell reads it.
+func TestCommandRepeatsTheRun(t *testing.T) {
+	for line, want := range map[string]string{
+		"short -rounds 2 -out x":                 "penbench run short -rounds 2",
+		"all -once":                              "penbench run short -once",
+		"-for 1s my/own.bench -proxy none":       "penbench run my/own.bench -for 1s -proxy none",
+		"short -set flows=3 -set text=it's -o f": `penbench run short -set flows=3 -set 'text=it'\''s'`,
+		"short -penstock short":                  "penbench run short -penstock short",
+	} {
+		p := new(playing)
+		fs := flag.NewFlagSet("run", flag.ContinueOnError)
+		p.bind(fs)
+		names, err := mixed(fs, strings.Fields(line), t.Output())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.names, p.words = names, p.flags(fs)
+		if got := p.command(0, "short"); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
 	}
 }

@@ -35,7 +35,8 @@ type playing struct {
 	paths      peer.Paths
 	congestion string
 
-	words []string // all arguments but the scenarios' names
+	names []string // of scenarios, as they were given
+	words []string // the flags that repeat the run
 }
 
 func (p *playing) bind(fs *flag.FlagSet) {
@@ -87,7 +88,7 @@ func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p.words = slices.DeleteFunc(slices.Clone(args), func(word string) bool { return slices.Contains(names, word) })
+	p.names, p.words = names, p.flags(fs)
 	chosen, err := p.choose(names)
 	if err != nil {
 		return mistake(fs, stderr, err)
@@ -112,14 +113,14 @@ func (p *playing) plan(chosen []*scenario.Scenario, place *stage.Stage, stderr i
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range chosen {
+	for i, s := range chosen {
 		peers, err := p.peers(s, stderr)
 		if err != nil {
 			return nil, err
 		}
 		o := run.Options{
 			Scenario: s, Peers: peers, Rounds: p.rounds, For: p.length, Case: p.name, Once: p.once,
-			Stage: place, Penbench: []string{own}, Command: p.command(s.Name),
+			Stage: place, Penbench: []string{own}, Command: p.command(i, s.Name),
 		}
 		if term.Is(stderr) {
 			o.Progress = stderr
@@ -167,7 +168,9 @@ func (p *playing) choose(names []string) ([]*scenario.Scenario, error) {
 		return nil, fmt.Errorf("-rounds %d, -for %v: must not be negative", p.rounds, p.length)
 	}
 	for _, s := range chosen {
-		if names := caseNames(s); p.name != "" && !slices.Contains(names, p.name) {
+		if names := caseNames(s); p.name != "" && len(s.Cases) == 1 {
+			return nil, fmt.Errorf("-case %q: %s has no cases", p.name, s.Name)
+		} else if p.name != "" && !slices.Contains(names, p.name) {
 			return nil, fmt.Errorf("-case %q: %s has %q", p.name, s.Name, names)
 		}
 		if _, err := p.peers(s, io.Discard); err != nil {
@@ -177,9 +180,40 @@ func (p *playing) choose(names []string) ([]*scenario.Scenario, error) {
 	return chosen, p.writable(chosen)
 }
 
-// command repeats the run of one scenario.
-func (p *playing) command(name string) string {
+// command repeats the run of one scenario, the i-th of those chosen.
+func (p *playing) command(i int, name string) string {
+	if p.names[0] != "all" {
+		name = quoted(p.names[i]) // may be a path
+	}
 	return strings.Join(append([]string{"penbench run", name}, p.words...), " ")
+}
+
+// flags are those that were given and decide what is run, as a shell reads them.
+func (p *playing) flags(fs *flag.FlagSet) (words []string) {
+	fs.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "out", "o", "html", "set":
+		case "once":
+			words = append(words, "-once")
+		default:
+			words = append(words, "-"+f.Name, quoted(f.Value.String()))
+		}
+	})
+	for _, v := range p.set {
+		words = append(words, "-set", quoted(v.Name+"="+v.Value))
+	}
+	return words
+}
+
+// quoted is a word that a shell takes for this one.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+%@", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func caseNames(s *scenario.Scenario) (names []string) {

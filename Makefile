@@ -48,12 +48,15 @@ model: setup ## check the core protocol state by state, and that each seeded fau
 stress: setup ## ten million hand-offs through the core
 	$(GO) test -count=1 -run TestStress -timeout 30m ./lb/dispatch -args -handoffs=10000000
 
-bench: build peers strace ## measure everything again, into bench/results (some 25 minutes)
-	./bin/penbench run all -rounds $(ROUNDS); code=$$?; mkdir -p bench/results; cp bench/out/*.json bench/results/; exit $$code
+# What is compared closely gets ten rounds.
+CLOSELY := short steady keepalive bulk-1 bulk-16
+OTHERS := parked-memory idle-memory release-latency limit-1-many-cores overload-10x churn-with-aborts \
+  refusing-member unfair-sender reload-under-load queue-cost
+bench: build peers strace ## measure everything again, into bench/results (half an hour)
+	code=0; ./bin/penbench run $(CLOSELY) -rounds 10 || code=1; ./bin/penbench run $(OTHERS) -rounds 5 || code=1; \
+	  mkdir -p bench/results; for s in $(CLOSELY) $(OTHERS); do cp bench/out/$$s.json bench/results/; done; exit $$code
 	tools/gobench/run bench/results
 	tools/syscalls/run all > bench/results/syscalls.txt
-
-ROUNDS ?= 10
 
 bench-tables: build ## fill BENCHMARKS.md, and draw its plots, from bench/results
 	./bin/penbench tables

@@ -93,9 +93,9 @@ type Config struct {
 	// more are served of those counted than if it went on: see Sustain.
 	Warm, For, Drain time.Duration
 
-	// Sustain lets clients go on to come while those counted wait, so that what
-	// is counted had competition to its end. Open model, without Total. Those who
-	// came for that only are not counted, and are waited for as long again.
+	// Sustain lets clients go on to come for Drain, so that who is counted has
+	// competition to the end. Open model, without Total. Those who came for that
+	// only are not counted, and are waited for as long again.
 	Sustain bool
 
 	Total int

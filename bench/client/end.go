@@ -117,7 +117,7 @@ func (l *loop) gone(i int) {
 // once if it is now; in the open one when somebody is due.
 func (l *loop) again(i int, at int64) {
 	if l.open {
-		l.settle(&l.flows[i])
+		l.active--
 		l.free = append(l.free, int32(i))
 		return
 	}
@@ -128,7 +128,7 @@ func (l *loop) again(i int, at int64) {
 func (l *loop) retire(f *flow) {
 	f.state = done
 	if l.open {
-		l.settle(f)
+		l.active--
 	} else {
 		l.live--
 		l.opened(f)

@@ -33,7 +33,7 @@ func (c *Config) bindModel(fs *flag.FlagSet) {
 	fs.IntVar(&c.Loops, "loops", 1, "event loops, a thread each")
 	fs.DurationVar(&c.Warm, "warm", 500*time.Millisecond, "time before counting")
 	fs.DurationVar(&c.For, "for", 3*time.Second, "time to count; hold: until ended")
-	fs.BoolVar(&c.Sustain, "sustain", false, "open model: clients go on to come, uncounted, until those counted have come to an end")
+	fs.BoolVar(&c.Sustain, "sustain", false, "open model: clients go on to come, uncounted, for the time of -drain, so that those counted have competition to the end")
 	fs.DurationVar(&c.Drain, "drain", time.Second, "what is unanswered for so long at the end is overdue")
 	fs.IntVar(&c.Total, "total", 0, "end after so many, instead of a time")
 	fs.IntVar(&c.Rate, "rate", 5000, "closed model: the first connections are opened at this rate a second")

@@ -67,8 +67,6 @@ type loop struct {
 	given    int     // arrivals taken from the schedule, of the total
 	free     []int32 // flows without a connection
 	active   int     // flows that are to come to an end
-	counted  int     // of active: those due before the end of the measured time
-	till     int64   // Sustain: who is due from then on is not begun
 }
 
 func newLoop(r *run, i int) (*loop, error) {
@@ -84,7 +82,6 @@ func newLoop(r *run, i int) (*loop, error) {
 		poll:    p,
 		random:  rand.New(rand.NewPCG(cfg.Seed, uint64(i)+1)),
 		source:  i,
-		till:    never,
 		blob:    make([]byte, blobSize),
 		bytes:   make([]byte, swallow),
 		tally:   newTally(&r.cfg),
@@ -140,7 +137,6 @@ func (l *loop) over() bool {
 	case l.run.stopped.Load():
 		return true
 	case l.open:
-		l.relent(l.now())
 		return l.active == 0 && !l.pending() || l.now() >= l.cutoff()
 	}
 	return l.live == 0 && l.cfg.Total > 0

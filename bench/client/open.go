@@ -17,20 +17,16 @@ func (l *loop) advance() {
 }
 
 // pending says that somebody is due, now or later, who has not begun.
-func (l *loop) pending() bool {
-	if l.cfg.Sustain {
-		return l.next < l.till
-	}
-	return l.next < l.run.to.Load()
-}
+func (l *loop) pending() bool { return l.next < l.till() }
 
-// relent ends what Sustain goes on with, when those counted have come to an end
-// or had the time of a drain.
-func (l *loop) relent(now int64) {
+// till is from when on nobody comes any more. Sustained, that is the same for
+// all clients of a run, so that none has the others' part of the target to itself.
+func (l *loop) till() int64 {
 	to := l.run.to.Load()
-	if l.till == never && now >= to && (l.counted == 0 && l.next >= to || now-to >= int64(l.cfg.Drain)) {
-		l.till = now
+	if l.cfg.Sustain {
+		return to + int64(l.cfg.Drain)
 	}
+	return to
 }
 
 // room says that there is a flow for him.
@@ -50,18 +46,7 @@ func (l *loop) arrive(now int64) {
 		l.last = when
 		l.advance()
 		l.active++
-		if when < l.run.to.Load() {
-			l.counted++
-		}
 		l.begin(l.take(), when)
-	}
-}
-
-// settle notes that a flow has come to its end.
-func (l *loop) settle(f *flow) {
-	l.active--
-	if f.due < l.run.to.Load() {
-		l.counted--
 	}
 }
 
@@ -80,10 +65,7 @@ func (l *loop) take() int {
 // the last one was due long enough ago, or who comes next found no flow for so
 // long.
 func (l *loop) cutoff() int64 {
-	end := l.run.to.Load()
-	if l.cfg.Sustain {
-		end = l.till
-	}
+	end := l.till()
 	if l.cfg.Total > 0 {
 		if end = l.next; end == never {
 			end = l.last

@@ -39,8 +39,9 @@ vet: setup ## gofmt and go vet
 	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet $(PKGS)
 
-check: vet ## vet, and the rules of the house (tools/policy)
+check: vet ## vet, the rules of the house (tools/policy), and that BENCHMARKS.md is as its raw files say
 	$(GO) test -count=1 ./tools/policy
+	$(GO) run ./cmd/penbench tables -check
 
 model: setup ## check the core protocol state by state, and that each seeded fault is caught
 	$(GO) run ./tools/model

@@ -244,7 +244,7 @@ func TestCommandRepeatsTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.names, p.words = names, p.flags(fs)
+		p.program, p.names, p.words = "penbench", names, p.flags(fs)
 		if got := p.command(0, "short"); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}

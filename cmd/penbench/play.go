@@ -35,8 +35,9 @@ type playing struct {
 	paths      peer.Paths
 	congestion string
 
-	names []string // of scenarios, as they were given
-	words []string // the flags that repeat the run
+	program string   // what was called
+	names   []string // of scenarios, as they were given
+	words   []string // the flags that repeat the run
 }
 
 func (p *playing) bind(fs *flag.FlagSet) {
@@ -88,7 +89,7 @@ func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p.names, p.words = names, p.flags(fs)
+	p.program, p.names, p.words = quoted(os.Args[0]), names, p.flags(fs)
 	chosen, err := p.choose(names)
 	if err != nil {
 		return mistake(fs, stderr, err)
@@ -185,7 +186,7 @@ func (p *playing) command(i int, name string) string {
 	if p.names[0] != "all" {
 		name = quoted(p.names[i]) // may be a path
 	}
-	return strings.Join(append([]string{"penbench run", name}, p.words...), " ")
+	return strings.Join(append([]string{p.program, "run", name}, p.words...), " ")
 }
 
 // flags are those that were given and decide what is run, as a shell reads them.

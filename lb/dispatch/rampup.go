@@ -37,9 +37,15 @@ func (m *member) ramp(now Tick) (next Tick, moved bool) {
 		next = Tick(ramp.Next(full, int64(from), int64(now), int64(t)))
 		full = ramp.Limit(full, int64(from), int64(now), int64(t))
 	}
-	if next == 0 {
-		m.rampFrom.CompareAndSwap(int64(from), 0)
-		full = m.limit.Load() // SetMemberLimit leaves it to us before that, and does it itself afterwards
+	if next != 0 {
+		return next, m.slots.Set(full)
 	}
-	return next, m.slots.Set(full)
+	m.rampFrom.CompareAndSwap(int64(from), 0)
+	// Who sets another limit leaves it to us before that, and asks for it himself
+	// afterwards: ours must not be the last word, if it is of a limit that was.
+	for full = -1; full != m.limit.Load(); {
+		full = m.limit.Load()
+		moved = m.slots.Set(full) || moved
+	}
+	return 0, moved
 }

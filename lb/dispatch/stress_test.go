@@ -93,8 +93,9 @@ func (r *rig) gauges(p Path) [4]*gauge {
 // enter is the server's side of a connection: it is there.
 func (r *rig) enter(p Path) {
 	for _, g := range r.gauges(p) {
+		before := g.most(r.now()) // a limit may be lowered, for having been reached, before it is looked at below
 		n := g.now.Add(1)
-		if most := g.most(r.now()); most > 0 && n > most {
+		if most := g.most(r.now()); before > 0 && most > 0 && n > max(before, most) {
 			r.overshoot.Add(1)
 		}
 		if g.closed.Load() {

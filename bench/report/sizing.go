@@ -100,14 +100,7 @@ func lag(p *result.Peer) string {
 			all = append(all, r.Lag99)
 		}
 	}
-	s := result.SpreadOf(all)
-	switch {
-	case s.Count == 0:
-		return "-"
-	case s.Least == s.Most:
-		return micros(s.Median)
-	}
-	return fmt.Sprintf("%s (%s..%s)", micros(s.Median), micros(s.Least), micros(s.Most))
+	return result.SpreadOf(all).Text(micros)
 }
 
 // micros writes a time given in µs.

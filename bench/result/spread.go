@@ -30,14 +30,17 @@ func SpreadOf(xs []float64) Spread {
 
 // String is "1.05 (1.00..1.17)", the median alone if all are the same, and "-"
 // if there are none.
-func (s Spread) String() string {
+func (s Spread) String() string { return s.Text(Short) }
+
+// Text is String, with each number written as given.
+func (s Spread) Text(number func(float64) string) string {
 	switch {
 	case s.Count == 0:
 		return "-"
 	case s.Least == s.Most:
-		return Short(s.Median)
+		return number(s.Median)
 	}
-	return fmt.Sprintf("%s (%s..%s)", Short(s.Median), Short(s.Least), Short(s.Most))
+	return fmt.Sprintf("%s (%s..%s)", number(s.Median), number(s.Least), number(s.Most))
 }
 
 // Short prints three digits or more: 5.71M, 12345, 1.05, 0.042. There is an

@@ -7,7 +7,7 @@ PKGS := ./...
 RACE := ./lb/... ./stack/... ./cmd/... ./bench/...
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race check vet fmt model bench bench-tables bench-once strace syscalls fuzz stress ci setup peers clean
+.PHONY: help run build test tap forward race check vet fmt model bench bench-tables bench-once strace syscalls fuzz stress ci setup peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,12 @@ run: build ## start the proxy with two demo servers and demo clients: watch them
 test: setup ## run all tests (those of the page look into a browser if chromium and node are there)
 	$(GO) test $(PKGS)
 
+tap: setup ## the black-box cases once more, with clients on a TAP device (root; three minutes)
+	$(GO) test -count=1 -run TestOverTap ./tools/cases -whole
+
+forward: setup ## the black-box cases once more, with mode=forward between two TAP devices (root; three minutes)
+	$(GO) test -count=1 -run TestOverForward ./tools/cases -whole
+
 race: setup ## the tests again, under the race detector
 	$(GO) test -race -short $(RACE)
 
@@ -50,10 +56,11 @@ stress: setup ## ten million hand-offs through the core
 	$(GO) test -count=1 -run TestStress -timeout 30m ./lb/dispatch -args -handoffs=10000000
 
 # What is compared closely gets ten rounds.
-CLOSELY := short steady keepalive bulk-1 bulk-16
+CLOSELY := short steady keepalive bulk-1 bulk-16 tap-short tap-bulk fwd-short fwd-keepalive fwd-bulk
 OTHERS := parked-memory idle-memory release-latency limit-1-many-cores overload-10x churn-with-aborts \
-  refusing-member unfair-sender reload-under-load queue-cost
-bench: build peers strace ## measure everything again, into bench/results (half an hour)
+  refusing-member unfair-sender reload-under-load queue-cost \
+  syn-park-memory syn-park-rate tap-release-latency syn-flood syn-generator fwd-established
+bench: build peers strace ## measure everything again, into bench/results (three quarters of an hour)
 	code=0; ./bin/penbench run $(CLOSELY) -rounds 10 || code=1; ./bin/penbench run $(OTHERS) -rounds 5 || code=1; \
 	  mkdir -p bench/results; for s in $(CLOSELY) $(OTHERS); do cp bench/out/$$s.json bench/results/; done; exit $$code
 	tools/gobench/run bench/results
@@ -69,15 +76,21 @@ bench-once: build peers ## each Go benchmark once, each scenario for a second: t
 syscalls: build strace ## count the system calls of a short connection
 	tools/syscalls/run all
 
+# Until Go 1.27 a target can fail at the end of its time, of that alone: the coordinator
+# sees the deadline before its workers do (go.dev/issue/75804). That is no finding; one
+# has more to say.
 FUZZTIME ?= 60s
 fuzz: setup ## each fuzz target for FUZZTIME
-	@set -e; for f in $$(grep -rlE '^func Fuzz' --include=*_test.go .); do \
+	@set -e -o pipefail; out=$$(mktemp); trap "rm -f $$out" EXIT; for f in $$(grep -rlE '^func Fuzz' --include=*_test.go .); do \
 	  d=$$(dirname $$f); \
 	  for n in $$(grep -ohE '^func Fuzz[A-Za-z0-9]+' $$f | cut -c6-); do \
-	    echo "== $$d $$n"; $(GO) test -run '^$$' -fuzz "^$$n$$" -fuzztime $(FUZZTIME) $$d; done; done
+	    echo "== $$d $$n"; code=0; \
+	    $(GO) test -run '^$$' -fuzz "^$$n$$" -fuzztime $(FUZZTIME) $$d 2>&1 | tee $$out || code=$$?; \
+	    [ $$code = 0 ] || [ "$$(sed -n '/^--- FAIL/,/^FAIL/p' $$out | sed '1d;$$d')" = "    context deadline exceeded" ] || exit $$code; \
+	  done; done
 
-ci: check test race model bench-once ## all that CI runs
-	$(MAKE) fuzz FUZZTIME=5s
+ci: check test tap forward race model bench-once ## all that CI runs
+	$(MAKE) fuzz FUZZTIME=3s
 
 clean: ## remove what was built
 	rm -rf bin

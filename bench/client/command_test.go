@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"penstock/bench/flags"
 	"penstock/bench/server"
 	"penstock/bench/tally"
 )
@@ -117,7 +118,7 @@ func TestCommandMistakes(t *testing.T) {
 		"-target 127.0.0.1:1 -work x -rate -1": "-rate -1",
 	} {
 		stdout, stderr, err := command(t, nil, args)
-		if !errors.Is(err, ErrFlags) || !strings.Contains(stderr, want) || stdout != "" {
+		if !errors.Is(err, flags.ErrBad) || !strings.Contains(stderr, want) || stdout != "" {
 			t.Errorf("%s: %v, %q, %q", args, err, stdout, stderr)
 		}
 	}

@@ -39,9 +39,10 @@ func starve() int {
 	target, arrivals, _ := strings.Cut(os.Getenv(starving), " ")
 	cfg := Config{
 		Target: netip.MustParseAddrPort(target), Work: Short, Request: 64, Response: 64, Flows: 60, Rate: MostRate,
-		For: 200 * time.Millisecond, Drain: 100 * time.Millisecond,
+		For: 2 * time.Second, Drain: time.Minute,
 	}
 	if arrivals != "" {
+		cfg.For = 200 * time.Millisecond
 		cfg.Arrivals, _ = arrival.Parse(arrivals)
 	}
 	limit := unix.Rlimit{Cur: enough, Max: enough}

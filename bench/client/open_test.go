@@ -90,6 +90,7 @@ func TestOpenDrains(t *testing.T) {
 // Sustained, clients go on to come for the drain: the server answers nobody
 // before 200 are there, of whom 30 count.
 func TestSustain(t *testing.T) {
+	t.Parallel()
 	var came atomic.Int64
 	enough := make(chan bool)
 	addr := accepting(t, func(c *net.TCPConn) {
@@ -103,11 +104,11 @@ func TestSustain(t *testing.T) {
 	})
 	for _, loops := range []int{1, 3} {
 		r := mustRun(t, Config{
-			Target: addr, Work: Short, Request: 64, Response: 64, Loops: loops, Arrivals: schedule(t, "constant:1000"),
-			For: 30 * time.Millisecond, Drain: 500 * time.Millisecond, Sustain: true,
+			Target: addr, Work: Short, Request: 64, Response: 64, Loops: loops, Arrivals: schedule(t, "constant:300"),
+			For: 100 * time.Millisecond, Drain: 3 * time.Second, Sustain: true,
 		})
 		exactly(t, r, tally.Served, 30)
-		if r.Begun != 530 {
+		if r.Begun != 930 {
 			t.Errorf("%d begun", r.Begun)
 		}
 	}
@@ -115,10 +116,11 @@ func TestSustain(t *testing.T) {
 
 // Nobody is answered: those counted are overdue, those who came besides are not.
 func TestSustainIsBounded(t *testing.T) {
+	t.Parallel()
 	addr := accepting(t, func(*net.TCPConn) {})
 	r := mustRun(t, Config{
-		Target: addr, Work: Short, Request: 64, Response: 64, Arrivals: schedule(t, "constant:1000"),
-		For: 30 * time.Millisecond, Drain: 50 * time.Millisecond, Sustain: true,
+		Target: addr, Work: Short, Request: 64, Response: 64, Arrivals: schedule(t, "constant:100"),
+		For: 300 * time.Millisecond, Drain: 2 * time.Second, Sustain: true,
 	})
 	exactly(t, r, tally.Overdue, 30)
 	if r.Begun < 60 {

@@ -73,13 +73,16 @@ func TestPieces(t *testing.T) {
 
 // A kept connection that the server ends between two requests is an empty one.
 func TestKeptConnectionEnds(t *testing.T) {
-	addr := accepting(t, func(c *net.TCPConn) {
-		for range 2 {
-			answer(c, asked(c, 64), 64)
-		}
-		c.Close()
-	})
 	for _, think := range []string{"0s", "5ms"} {
+		addr := accepting(t, func(c *net.TCPConn) {
+			answer(c, asked(c, 64), 64)
+			token := asked(c, 64)
+			if think != "0s" {
+				cork(t, c) // the end comes with the answer, not when this has a processor again
+			}
+			answer(c, token, 64)
+			c.Close()
+		})
 		r := mustRun(t, Config{
 			Target: addr, Work: Keep, Flows: 1, Request: 64, Response: 64, Total: 10, Requests: 3,
 			Arrivals: schedule(t, "constant:1000"), Think: dist(t, think),
@@ -88,6 +91,18 @@ func TestKeptConnectionEnds(t *testing.T) {
 		if r.Outcomes[tally.Served] != 20 || lost != 10 || r.Outcomes.Sum() != 30 || think != "0s" && r.Outcomes[tally.Reset] > 0 {
 			t.Errorf("think %s: %v", think, r.Outcomes)
 		}
+	}
+}
+
+// cork has what is sent leave with the end.
+func cork(t *testing.T, c *net.TCPConn) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err == nil {
+		raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_CORK, 1) })
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -146,7 +161,7 @@ func TestLocalFailureSaysWhy(t *testing.T) {
 // been for the time given, and else not.
 func TestOverdueAtTheEnd(t *testing.T) {
 	addr := accepting(t, func(*net.TCPConn) {})
-	cfg := Config{Target: addr, Work: Short, Flows: 2, Request: 1, Response: 1, For: 60 * time.Millisecond, Drain: time.Hour}
+	cfg := Config{Target: addr, Work: Short, Flows: 2, Request: 1, Response: 1, For: 500 * time.Millisecond, Drain: time.Hour}
 	exactly(t, mustRun(t, cfg), tally.Overdue, 0)
 	cfg.Drain = 10 * time.Millisecond
 	exactly(t, mustRun(t, cfg), tally.Overdue, 2)
@@ -157,7 +172,7 @@ func TestEndedEarly(t *testing.T) {
 	addr := accepting(t, func(*net.TCPConn) {})
 	for _, arrivals := range []string{"", "constant:1000"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		cfg := Config{Target: addr, Work: Short, Flows: 1, Request: 1, Response: 1, Total: 1}
+		cfg := Config{Target: addr, Work: Short, Flows: 1, Request: 1, Response: 1, Total: 1, Drain: time.Hour}
 		if arrivals != "" {
 			cfg.Arrivals = schedule(t, arrivals)
 			cfg.Total, cfg.For = 0, time.Hour

@@ -25,8 +25,10 @@ func impatient(t *testing.T, how GiveUp, open bool) (r tally.Client, ends []erro
 	seen := make(chan error, n)
 	addr := accepting(t, func(c *net.TCPConn) {
 		defer c.Close()
-		asked(c, 64)
-		_, err := c.Read(make([]byte, 1)) // long before the patience ends
+		_, err := io.ReadFull(c, make([]byte, 64))
+		if err == nil { // else it was late, and this is the end already
+			_, err = c.Read(make([]byte, 1))
+		}
 		seen <- err
 	})
 	cfg := Config{
@@ -69,6 +71,7 @@ func TestGivingUp(t *testing.T) {
 // Who has gone silent neither sends nor acknowledges nor ends, until the run
 // does, and keeps its place among the flows.
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	conns := make(chan *net.TCPConn, 10)
 	addr := accepting(t, func(c *net.TCPConn) {
 		asked(c, 64)
@@ -99,9 +102,10 @@ func TestSilence(t *testing.T) {
 
 // In the open model those who are silent take the place of who is due later.
 func TestSilenceTakesAFlow(t *testing.T) {
+	t.Parallel()
 	addr := accepting(t, func(c *net.TCPConn) { asked(c, 64); asked(c, 1); c.Close() })
 	r := mustRun(t, Config{
-		Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, Total: 5, Drain: 50 * time.Millisecond,
+		Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, Total: 5, Drain: 2 * time.Second,
 		Arrivals: schedule(t, "constant:100"), Patience: dist(t, "1ms"), GiveUp: Silence,
 	})
 	exactly(t, r, tally.GaveUp, 5)
@@ -130,6 +134,9 @@ func TestLateLoopDoesNotGiveUp(t *testing.T) {
 	l.prepare()
 	l.begin(0, l.now())
 	<-there
+	if n, err := unix.Poll([]unix.PollFd{{Fd: l.flows[0].fd, Events: unix.POLLIN}}, 10_000); n != 1 {
+		t.Fatal("the response has not come: ", err)
+	}
 	if l.tire(0, never); l.flows[0].state != holding {
 		t.Errorf("state %d", l.flows[0].state)
 	}
@@ -157,14 +164,15 @@ func unacknowledged(t *testing.T, c *net.TCPConn) (n int) {
 
 // The first byte ends the patience: what follows may take longer.
 func TestPatienceIsForTheFirstByte(t *testing.T) {
+	t.Parallel()
 	addr := accepting(t, func(c *net.TCPConn) {
 		defer c.Close()
 		token := asked(c, 64)
 		answer(c, token, 8)
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(2500 * time.Millisecond)
 		c.Write(make([]byte, 56))
 	})
-	r := mustRun(t, Config{Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, Total: 2, Patience: dist(t, "300ms")})
+	r := mustRun(t, Config{Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, Total: 2, Patience: dist(t, "2s")})
 	exactly(t, r, tally.Served, 2)
 }
 
@@ -195,25 +203,32 @@ func TestPatienceWithoutAFlow(t *testing.T) {
 // Some give up and some are served, and every attempt is counted once.
 func TestEachIsCountedOnce(t *testing.T) {
 	for _, how := range []GiveUp{Close, Reset, Silence} {
-		addr, _ := serve(t, server.Config{Request: 64, Response: 64, Then: server.Close, Delay: dist(t, "uniform:0s..4ms")})
-		cfg := Config{
-			Target: addr, Work: Short, Request: 64, Response: 64, Total: 400, Loops: 2,
-			Arrivals: schedule(t, "poisson:4000"), Patience: dist(t, "uniform:0s..4ms"), GiveUp: how, Drain: time.Hour,
-		}
-		r := mustRun(t, cfg)
-		if o := r.Outcomes; o[tally.Served]+o[tally.GaveUp] != 400 || o.Sum() != 400 || o[tally.Served] == 0 || o[tally.GaveUp] == 0 {
-			t.Errorf("%s: %v", how, o)
-		}
-		if int64(r.Outcomes[tally.GaveUp]) != r.Patience.Count() || int64(r.Outcomes[tally.Served]) != r.Latency.Count() {
-			t.Errorf("%s: %v, patience of %d, latency of %d", how, r.Outcomes, r.Patience.Count(), r.Latency.Count())
-		}
-		if how == Silence {
-			continue
-		}
-		closed := cfg
-		closed.Arrivals, closed.Flows = arrival.Schedule{}, 20
-		if r := mustRun(t, closed); r.Outcomes.Sum() != 400 || r.Outcomes[tally.Served]+r.Outcomes[tally.GaveUp] != 400 {
-			t.Errorf("closed, %s: %v", how, r.Outcomes)
-		}
+		t.Run(string(how), func(t *testing.T) {
+			t.Parallel()
+			eachIsCountedOnce(t, how)
+		})
+	}
+}
+
+func eachIsCountedOnce(t *testing.T, how GiveUp) {
+	addr, _ := serve(t, server.Config{Request: 64, Response: 64, Then: server.Close, Delay: dist(t, "uniform:0s..40ms")})
+	cfg := Config{
+		Target: addr, Work: Short, Request: 64, Response: 64, Total: 400, Loops: 2,
+		Arrivals: schedule(t, "poisson:4000/50ms,poisson:200"), Patience: dist(t, "uniform:0s..40ms"), GiveUp: how, Drain: time.Hour,
+	}
+	r := mustRun(t, cfg)
+	if o := r.Outcomes; o[tally.Served]+o[tally.GaveUp] != 400 || o.Sum() != 400 || o[tally.Served] == 0 || o[tally.GaveUp] == 0 {
+		t.Errorf("%s: %v", how, o)
+	}
+	if int64(r.Outcomes[tally.GaveUp]) != r.Patience.Count() || int64(r.Outcomes[tally.Served]) != r.Latency.Count() {
+		t.Errorf("%s: %v, patience of %d, latency of %d", how, r.Outcomes, r.Patience.Count(), r.Latency.Count())
+	}
+	if how == Silence {
+		return
+	}
+	closed := cfg
+	closed.Arrivals, closed.Flows = arrival.Schedule{}, 20
+	if r := mustRun(t, closed); r.Outcomes.Sum() != 400 || r.Outcomes[tally.Served]+r.Outcomes[tally.GaveUp] != 400 {
+		t.Errorf("closed, %s: %v", how, r.Outcomes)
 	}
 }

@@ -88,9 +88,10 @@ func TestHalf(t *testing.T) {
 func TestBulk(t *testing.T) {
 	for direction, then := range map[Direction]server.Then{Down: server.Stream, Up: server.Sink, Both: server.Both} {
 		t.Run(string(direction), func(t *testing.T) {
+			t.Parallel()
 			addr, end := serve(t, server.Config{Request: 64, Then: then})
 			r := mustRun(t, Config{
-				Target: addr, Work: Bulk, Direction: direction, Flows: 4, Loops: 2, Request: 64, For: 100 * time.Millisecond, Watch: []int{os.Getpid()},
+				Target: addr, Work: Bulk, Direction: direction, Flows: 4, Loops: 2, Request: 64, For: time.Second, Watch: []int{os.Getpid()},
 			})
 			exactly(t, r, tally.Served, 4)
 			if (r.Received > 1<<20) != (direction != Up) || (r.Sent > 1<<20) != (direction != Down) {
@@ -166,9 +167,10 @@ func TestHoldSeesTheEnd(t *testing.T) {
 // A slow reader takes what its rate allows, counted by what it received, and
 // the server feels it.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	const rate = 1 << 20
 	addr, end := serve(t, server.Config{Request: 64, Then: server.Stream})
-	r := mustRun(t, Config{Target: addr, Work: Bulk, Flows: 2, Request: 64, For: 200 * time.Millisecond, ReadRate: rate})
+	r := mustRun(t, Config{Target: addr, Work: Bulk, Flows: 2, Request: 64, For: time.Second, ReadRate: rate})
 	exactly(t, r, tally.Served, 2)
 	if most := 2 * (rate*r.Seconds + 3*rate/sips); float64(r.Received) > most || r.Received == 0 {
 		t.Errorf("received %d in %v s, at most %.0f", r.Received, r.Seconds, most)
@@ -189,8 +191,9 @@ func TestSlowReaderOfResponses(t *testing.T) {
 }
 
 func TestOpenIsSampled(t *testing.T) {
+	t.Parallel()
 	addr, _ := serve(t, server.Config{Request: 64, Response: 64, Then: server.Stay})
-	r := mustRun(t, Config{Target: addr, Work: Keep, Flows: 6, Loops: 2, Request: 64, Response: 64, For: 350 * time.Millisecond, Rate: MostRate})
+	r := mustRun(t, Config{Target: addr, Work: Keep, Flows: 6, Loops: 2, Request: 64, Response: 64, For: time.Second, Rate: MostRate})
 	seen := int64(0)
 	for _, n := range r.Open.Values {
 		seen = max(seen, n)

@@ -21,6 +21,7 @@ type Setup struct {
 	Connections int            // clients at a time, at most; at least 1
 	Loops       int            // loops, threads or workers; at least 1
 	Reloads     bool           // Reload will be called
+	Tap         *Tap           // where clients come from, for who is Tapped; nil: Listen is the kernel's
 	More        []string       // a scenario's lines for this program
 }
 
@@ -29,6 +30,40 @@ type Setup struct {
 type Member struct {
 	Address netip.AddrPort
 	Limit   int
+}
+
+// Tap is a TAP device of which the proxy is the other end.
+type Tap struct {
+	Device  string
+	Address netip.Prefix // Listen's, and its network
+
+	// Congestion is the congestion control of everybody else: the proxy's is to be
+	// the same, if it has that.
+	Congestion string
+
+	// Servers is the device that servers are behind, and the address there; the
+	// proxy then forwards packets. Empty: it connects by its kernel.
+	Servers string
+	Behind  netip.Prefix
+}
+
+// Tapped is a peer that takes clients from a TAP device, and so can tell of
+// those that it has not answered.
+type Tapped interface {
+	Peer
+
+	// Opened says that the proxy that was set up so has its devices: they can be
+	// moved now.
+	Opened(s Setup) bool
+
+	// Handshakes are those of the proxy that was set up so, since it was started.
+	Handshakes(s Setup) (Handshakes, error)
+}
+
+// Handshakes is what a proxy says that it knows of.
+type Handshakes struct {
+	Begun  int64 // that it has taken or answered
+	Parked int64 // that it has not answered yet
 }
 
 // Peer is one proxy, or one way to set it up. It holds no state.

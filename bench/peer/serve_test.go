@@ -51,10 +51,22 @@ func serves(t *testing.T, p Peer) {
 		t.Fatal(err)
 	}
 	answered(t, s.Listen, ended, &said)
-	proxy.Process.Signal(syscall.SIGTERM)
-	<-ended
+	terminate(proxy, ended)
 	if !hurry.Stop() {
 		t.Errorf("it had to be killed\n%s", &said)
+	}
+}
+
+// terminate asks a proxy to end until it has: HAProxy's master misses a signal that
+// comes while it starts itself anew for the reload.
+func terminate(proxy *exec.Cmd, ended <-chan error) {
+	for {
+		proxy.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+			return
+		case <-time.After(2 * time.Second):
+		}
 	}
 }
 

@@ -134,7 +134,7 @@ func Claims(all []*result.Document) string {
 
 // others sets the rivals' figures beside an own figure.
 func others(j result.Judgement) (text string) {
-	if j.Goal.To != "" {
+	if j.Goal.Ratio() {
 		return ""
 	}
 	for _, rival := range j.Case.Rivals() {

@@ -141,7 +141,7 @@ func times(s result.Spread) string {
 
 // measured prints what a judgement is about.
 func measured(j result.Judgement) string {
-	if j.Goal.To == "" || j.Measured.Count == 0 {
+	if !j.Goal.Ratio() || j.Measured.Count == 0 {
 		return j.Measured.String()
 	}
 	return times(j.Measured)

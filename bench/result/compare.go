@@ -71,15 +71,17 @@ func (c *Case) Rivals() (rivals []*Peer) {
 // Ratios divides the first peer's figures by the rival's, round by round: what
 // the machine did to both of them in a round falls out. A round that either
 // lacks, or whose divisor is zero, gives none.
-func (c *Case) Ratios(metric string, rival *Peer) (ratios []float64) {
-	for i := range min(len(c.Peers[0].Rounds), len(rival.Rounds)) {
-		a, hasA := c.Peers[0].Rounds[i].Figures[metric]
-		b, hasB := rival.Rounds[i].Figures[metric]
+func (c *Case) Ratios(metric string, rival *Peer) []float64 { return ratios(metric, c.Peers[0], rival) }
+
+func ratios(metric string, of, by *Peer) (all []float64) {
+	for i := range min(len(of.Rounds), len(by.Rounds)) {
+		a, hasA := of.Rounds[i].Figures[metric]
+		b, hasB := by.Rounds[i].Figures[metric]
 		if ratio := a / b; hasA && hasB && !math.IsNaN(ratio) && !math.IsInf(ratio, 0) {
-			ratios = append(ratios, ratio)
+			all = append(all, ratio)
 		}
 	}
-	return ratios
+	return all
 }
 
 // Hardest is the rival with the best median, nil if none has the metric.
@@ -109,7 +111,7 @@ func (d *Document) Judge() (all []Judgement) {
 		for i := range d.Cases {
 			c := &d.Cases[i]
 			if g.of(c) {
-				all = append(all, g.judge(c))
+				all = append(all, g.judge(d, c))
 			}
 		}
 	}
@@ -120,12 +122,19 @@ func (g Goal) of(c *Case) bool {
 	return (g.Case == "" || g.Case == c.Name) && len(c.Peers) > 0 && c.Peers[0].Name == Subject
 }
 
-func (g Goal) judge(c *Case) Judgement {
+// Ratio says that the goal is of one.
+func (g Goal) Ratio() bool { return g.To != "" || g.Over != "" }
+
+func (g Goal) judge(d *Document, c *Case) Judgement {
 	j := Judgement{Goal: g, Case: c}
-	if g.To == "" {
-		j.Measured = c.Peers[0].Spread(g.Metric)
-	} else if rival := c.Peer(g.To); rival != nil {
-		j.Measured = SpreadOf(c.Ratios(g.Metric, rival))
+	own := c.Peers[0]
+	switch rival := c.Peer(g.To); {
+	case !g.Ratio():
+		j.Measured = own.Spread(g.Metric)
+	case g.Over != "":
+		j.Measured = SpreadOf(ratios(g.Metric, own, d.subject(g.Over)))
+	case rival != nil:
+		j.Measured = SpreadOf(ratios(g.Metric, own, rival))
 	}
 	if j.Measured.Count > 0 {
 		j.Reached = g.Least && j.Measured.Median >= g.Value || !g.Least && j.Measured.Median <= g.Value
@@ -133,16 +142,26 @@ func (g Goal) judge(c *Case) Judgement {
 	return j
 }
 
+// subject is the first peer of a case; one without rounds if there is none.
+func (d *Document) subject(name string) *Peer {
+	for i := range d.Cases {
+		if c := &d.Cases[i]; c.Name == name && len(c.Peers) > 0 && c.Peers[0].Name == Subject {
+			return c.Peers[0]
+		}
+	}
+	return new(Peer)
+}
+
 // Text is the goal without its metric, the value as it was written:
-// ">= 1.1x haproxy" of a ratio, or "<= 256".
+// ">= 1.1x haproxy" or "<= 1.2x 1k" of a ratio, or "<= 256".
 func (g Goal) Text() string {
 	relation := "<="
 	if g.Least {
 		relation = ">="
 	}
 	value := strconv.FormatFloat(g.Value, 'f', -1, 64)
-	if g.To == "" {
+	if !g.Ratio() {
 		return relation + " " + value
 	}
-	return relation + " " + value + "x " + g.To
+	return relation + " " + value + "x " + g.To + g.Over
 }

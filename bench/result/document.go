@@ -46,14 +46,15 @@ type Metric struct {
 	More bool   `json:"more,omitempty"` // more is better
 }
 
-// Goal is a condition on a metric: of the ratio to another proxy, or of
-// penstock's own figure if To is empty.
+// Goal is a condition on a metric: of the ratio to another proxy, of that of
+// penstock's own figures in two cases, or of its figure if To and Over are empty.
 type Goal struct {
 	Metric string  `json:"metric"`
 	Case   string  `json:"case,omitempty"` // empty: all
 	Least  bool    `json:"least"`          // at least Value; else at most
 	Value  float64 `json:"value"`
-	To     string  `json:"to,omitempty"` // a proxy
+	To     string  `json:"to,omitempty"`   // a proxy
+	Over   string  `json:"over,omitempty"` // a case that Case is divided by
 }
 
 // Case is one variant of a scenario.
@@ -86,6 +87,7 @@ type Round struct {
 	Latency  *tally.Histogram `json:"latency,omitempty"`
 	Wait     *tally.Histogram `json:"wait,omitempty"`
 	Handover *tally.Histogram `json:"handover,omitempty"`
+	Release  *tally.Histogram `json:"release,omitempty"` // from a slot freed to the next SYN-ACK
 
 	// Waiting is the clients that are connected and not with a server; InUse
 	// the connections at servers. Times are ns from the first sample.
@@ -100,6 +102,7 @@ type Cores struct {
 	Proxy   float64 `json:"proxy"`
 	Clients float64 `json:"clients"`
 	Servers float64 `json:"servers"`
+	Machine float64 `json:"machine,omitempty"` // all of them, and what the kernel did for nobody
 }
 
 // Verdict counts what must not happen. All zero is well.

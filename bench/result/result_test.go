@@ -72,6 +72,8 @@ func TestJudge(t *testing.T) {
 			{Metric: "conn/s", Least: true, Value: 1.1, To: "haproxy"},
 			{Metric: "conn/s", Value: 15, Case: "few"},
 			{Metric: "conn/s", Least: true, Value: 1.1, To: "nginx", Case: "few"},
+			{Metric: "conn/s", Value: 1.2, Case: "few", Over: "many"},
+			{Metric: "conn/s", Value: 1.2, Case: "few", Over: "others"},
 		},
 		Cases: []Case{
 			{Name: "few", Peers: []*Peer{{Name: Subject, Rounds: rounds("conn/s", 10, 12)}, {Name: "haproxy", Rounds: rounds("conn/s", 10, 10)}}},
@@ -92,6 +94,8 @@ func TestJudge(t *testing.T) {
 		"many >= 1.1x haproxy: 1.00 not reached",
 		"few <= 15: 11.0 (10.0..12.0) reached",
 		"few >= 1.1x nginx: - not reached",
+		"few <= 1.2x many: 1.00 reached",
+		"few <= 1.2x others: - not reached",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("judged %q", got)

@@ -14,7 +14,11 @@
 //	  are told to count, CPU time is taken, and events (reloads) begin
 //	each client says what it saw, CPU time being taken when the time is up
 //	holders end; servers come to no connection, or what is left is stranded
+//	proxies that take clients from a TAP say what handshakes they know of
 //	servers say what they saw
+//
+// On a link (package stage) clients and proxy are joined by a device of this
+// play's own: a TAP if the proxy is the other end of such, else a veth.
 //
 // A proxy that fails does no more rounds, and its words are kept: it does not
 // end the run.

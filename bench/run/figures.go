@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"penstock/bench/client"
+	"penstock/bench/proc"
 	"penstock/bench/result"
 	"penstock/bench/tally"
 )
@@ -16,6 +17,7 @@ func (s *seen) figures(r *result.Round) map[string]float64 {
 	s.rates(f, r)
 	s.times(f, r)
 	s.shares(f, r)
+	s.syns(f, r)
 	if s.proxied && s.c.Memory != "" {
 		s.sizes(f)
 	}
@@ -35,8 +37,14 @@ func (s *seen) rates(f map[string]float64, r *result.Round) {
 	if s.proxied && served > 0 {
 		f["CPU µs/"+unit] = r.Cores.Proxy / served * 1e6
 	}
+	if served > 0 {
+		f["machine µs/"+unit] = r.Cores.Machine / served * 1e6
+	}
 	if s.proxied && bytes > 0 {
 		f["CPU s/GB"] = r.Cores.Proxy / (bytes / giga)
+	}
+	if bytes > 0 {
+		f["machine s/GB"] = r.Cores.Machine / (bytes / giga)
 	}
 	if capacity := s.capacity(); capacity > 0 {
 		f["of capacity %"] = 100 * served / capacity
@@ -118,21 +126,39 @@ func (s *seen) shares(f map[string]float64, r *result.Round) {
 // sizes are what the proxy grew by for each client that stood to the end: those
 // that it refused cost it nothing.
 func (s *seen) sizes(f map[string]float64) {
-	n := 0
-	for i := range s.clients {
-		if c := &s.clients[i]; c.holds() {
-			n += int(c.Outcomes[tally.Served])
+	s.size(f, s.c.Memory, s.grown, s.stood(false))
+	s.size(f, s.c.Later, s.later, s.stood(true))
+}
+
+// size is of n clients that stood, of which some may be served. How many are parked
+// in mid-handshake the proxy itself has counted.
+func (s *seen) size(f map[string]float64, what string, grown proc.Size, n int) {
+	who := "pair"
+	if what == "parked" {
+		who = "client"
+		if n -= s.slots(); s.known != nil {
+			n = int(s.known.Parked)
 		}
 	}
-	who := "pair"
-	if s.c.Memory == "parked" {
-		who = "client"
-		n -= s.slots()
+	if n > 0 && what != "" {
+		f["B/"+who] = float64(grown.Memory) / float64(n)
+		f["fds/"+who] = float64(grown.Descriptors) / float64(n)
 	}
-	if n > 0 {
-		f["B/"+who] = float64(s.grown.Memory) / float64(n)
-		f["fds/"+who] = float64(s.grown.Descriptors) / float64(n)
+}
+
+// stood are the clients that did to the end, first or last; of those that are kept,
+// who was there in the beginning.
+func (s *seen) stood(late bool) (n int) {
+	for i := range s.clients {
+		switch c := &s.clients[i]; {
+		case c.late != late:
+		case c.holds():
+			n += int(c.Outcomes[tally.Served])
+		case c.line.Keeps():
+			n += int(c.Handshakes.Stood)
+		}
 	}
+	return n
 }
 
 // slots are how many connections all servers may have at a time.

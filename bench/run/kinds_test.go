@@ -1,13 +1,17 @@
 package run
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"penstock/bench/peer"
+	"penstock/bench/proc"
 	"penstock/bench/scenario"
+	"penstock/bench/syn"
+	"penstock/bench/tally"
 )
 
 // Holders that wait cost the proxy something, which is divided by those that
@@ -74,9 +78,9 @@ func (r reloading) Reload(s peer.Setup, pid int) error {
 // Events happen in the measured time, with the limits in turn.
 func TestReloads(t *testing.T) {
 	var limits []int
-	text := strings.Replace(overload, "warm    0s", "warm 0s\nevery 100ms reload 1 2", 1)
+	text := strings.NewReplacer("warm    0s", "warm 0s\nevery 100ms reload 1 2", "for     500ms", "for 2s").Replace(overload)
 	p := played(t, options(t, text, reloading{faulty{fault: right}, &limits})).Cases[0].Peers[0]
-	if p.Failure != "" || len(limits) < 2 || len(limits) > 5 || !slices.Equal(limits[:2], []int{1, 2}) {
+	if p.Failure != "" || len(limits) < 2 || len(limits) > 20 || !slices.Equal(limits[:2], []int{1, 2}) {
 		t.Errorf("%v %+v", limits, p.Failure)
 	}
 }
@@ -94,7 +98,7 @@ server  -then close
 client  a x2 -work short -flows 2
 client  b -work keep -flows 1
 warm    0s
-for     100ms
+for     500ms
 metric  conn/s more
 `, direct(t))).Cases[0].Peers[0]
 	if p.Failure != "" {
@@ -112,8 +116,11 @@ func TestSmall(t *testing.T) {
 about   large
 proxies none
 rounds  9
-copies  7
 server  -then close
+network link
+syn     many -work hold -flows 1000000
+syn     few -work short -flows 1000
+syn     none -work flood
 client  a x4 -work short -flows 1000
 client  b -work short -arrivals constant:10
 client  c -work keep -flows 3
@@ -122,20 +129,52 @@ warm    2s
 for     9s
 metric  conn/s more
 `)
+	s.Cases[0].Copies = 7
 	c := small(s.Cases[0])
 	if c.Copies != 1 || c.Warm != smallWarm || c.For != smallFor || c.Every != smallEvery {
 		t.Errorf("%+v", c)
 	}
-	for i, want := range []int{50, 0, 3} {
+	for i, want := range []int{5000, 1000, 0, 50, 0, 3} {
 		if got := c.Clients[i].Config.Flows; got != want {
 			t.Errorf("client %d: %d flows, want %d", i, got, want)
 		}
 	}
-	if args := strings.Join(c.Clients[0].Args, " "); !strings.HasSuffix(args, "-flows 1000 -flows 50") {
+	if args := strings.Join(c.Clients[3].Args, " "); !strings.HasSuffix(args, "-flows 1000 -flows 50") {
 		t.Error(args)
 	}
-	if s.Cases[0].Clients[0].Config.Flows != 1000 {
+	if s.Cases[0].Clients[3].Config.Flows != 1000 {
 		t.Error("the scenario is changed")
+	}
+}
+
+// What a generator made, and the proxy has counted of it.
+func TestSyns(t *testing.T) {
+	release, first := hist(3), hist(9)
+	s := &seen{
+		c: &scenario.Case{Copies: 1, Members: 1, Memory: "parked"}, proxied: true, span: measured{seconds: 2, proxies: 1}, grown: proc.Size{Memory: 95_000_000},
+		clients: []clientSaw{{line: &scenario.Client{Syn: &syn.Config{Work: syn.Flood}}, Client: tally.Client{Seconds: 2, Handshakes: &tally.Handshakes{
+			Sent: 1_000_000, Counted: 400_000, Release: release, First: first,
+		}}}},
+		known: &peer.Handshakes{Begun: 990_000, Parked: 950_000},
+	}
+	r, err := s.round()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{
+		"SYN/s": 198_000, "lost %": 1, "CPU µs/SYN": 0.5e6 / 198_000, "B/client": 100, "SYN-ACK p50 µs": 3000, "SYN-ACK p99.9 µs": 3000, "first byte p99 µs": 9000,
+	} {
+		if got := r.Figures[name]; math.Abs(got/want-1) > 0.01 {
+			t.Errorf("%s %v, want %v", name, got, want)
+		}
+	}
+	s.clients[0].Handshakes.Missed = 1
+	if _, err := s.round(); err != nil {
+		t.Error("who floods need not hear: ", err)
+	}
+	s.clients[0].line.Syn.Work = syn.Short
+	if _, err := s.round(); err == nil {
+		t.Error("a generator that is too slow is no fault")
 	}
 }
 
@@ -152,5 +191,41 @@ func TestRoles(t *testing.T) {
 	}
 	if slices.Equal(first, second) || first[len(first)-1] != "7" {
 		t.Errorf("%q %q", first, second)
+	}
+}
+
+// A generator that keeps connections, and one that waits behind them, cost the
+// proxy memory apart; each packet of the first is a packet of the proxy's.
+func TestKept(t *testing.T) {
+	keep := &scenario.Client{Syn: &syn.Config{Work: syn.Keep}}
+	keep.Config.Work = "keep"
+	wait := &scenario.Client{Syn: &syn.Config{Work: syn.Hold}}
+	wait.Config.Work = "hold"
+	h := tally.NewHistogram
+	s := &seen{
+		c: &scenario.Case{Copies: 1, Members: 1, Memory: "pairs", Later: "parked"}, proxied: true,
+		span: measured{seconds: 2, proxies: 1.5}, grown: proc.Size{Memory: 128_000}, later: proc.Size{Memory: 160_000},
+		clients: []clientSaw{
+			{line: keep, Client: tally.Client{Seconds: 2, Latency: h(), Lag: h(), Outcomes: tally.Outcomes{tally.Served: 2000}, Handshakes: &tally.Handshakes{
+				Sent: 1000, Answered: 1000, Stood: 1000, Carried: 900, Segments: 6000,
+			}}},
+			{line: wait, late: true, Client: tally.Client{Outcomes: tally.Outcomes{tally.Served: 2100}, Handshakes: &tally.Handshakes{Sent: 2100}}},
+		},
+		known: &peer.Handshakes{Begun: 3000, Parked: 2000},
+	}
+	r, err := s.round()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{
+		"B/pair": 128, "B/client": 80, "carried %": 90, "CPU µs/packet": 250, "req/s": 1000, "lost %": 100 * 100. / 3100,
+	} {
+		if got := r.Figures[name]; math.Abs(got/want-1) > 0.01 {
+			t.Errorf("%s %v, want %v", name, got, want)
+		}
+	}
+	s.clients[0].Handshakes.Bad = 1
+	if _, err := s.round(); err == nil {
+		t.Error("a wrong checksum is no fault")
 	}
 }

@@ -10,13 +10,16 @@ import (
 	"testing"
 
 	"penstock/bench/client"
+	"penstock/bench/reflect"
 	"penstock/bench/server"
+	"penstock/bench/syn"
 )
 
 // The test binary plays the clients, the servers and the proxies too.
 func TestMain(m *testing.M) {
 	roles := map[string]func(context.Context, []string, io.Reader, io.Writer, io.Writer) error{
-		"client": client.Command, "server": server.Command, "proxy": proxyCommand,
+		"client": client.Command, "server": server.Command, "syn": syn.Command, "proxy": proxyCommand, "tapped": tappedCommand,
+		"reflect": reflect.Command,
 	}
 	if len(os.Args) < 2 || roles[os.Args[1]] == nil {
 		os.Exit(m.Run())

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"penstock/bench/peer"
 	"penstock/bench/proc"
+	"penstock/bench/scenario"
 	"penstock/bench/tally"
 )
 
@@ -14,12 +17,13 @@ import (
 type used struct {
 	at               time.Time
 	proxies, servers time.Duration // CPU
+	machine          time.Duration // likewise, of all there is
 }
 
 // measured is what was used in the measured time: CPU in seconds. The
 // coordinator takes it, and not a client, since workers of a proxy come and go.
 type measured struct {
-	seconds, proxies, servers float64
+	seconds, proxies, servers, machine float64
 }
 
 func (u used) since(before used) measured {
@@ -27,6 +31,7 @@ func (u used) since(before used) measured {
 		seconds: u.at.Sub(before.at).Seconds(),
 		proxies: (u.proxies - before.proxies).Seconds(),
 		servers: (u.servers - before.servers).Seconds(),
+		machine: (u.machine - before.machine).Seconds(),
 	}
 }
 
@@ -49,7 +54,10 @@ func (p *play) sample() (u used, err error) {
 			pids = append(pids, c.PID())
 		}
 	}
-	u.servers, err = proc.TreeCPU(pids...)
+	if u.servers, err = proc.TreeCPU(pids...); err != nil {
+		return u, err
+	}
+	u.machine, err = proc.Busy()
 	u.at = time.Now()
 	return u, err
 }
@@ -146,7 +154,7 @@ func (p *play) happen() error {
 // gather waits until the servers are without a connection, and asks them what
 // they saw.
 func (p *play) gather(ctx context.Context) (*seen, error) {
-	all := &seen{c: p.c, proxied: len(p.proxies()) > 0, span: p.span, grown: p.grown}
+	all := &seen{c: p.c, proxied: len(p.proxies()) > 0, span: p.span, grown: p.grown, later: p.later, known: p.known}
 	var err error
 	if all.left, err = p.settle(ctx); err != nil {
 		return nil, err
@@ -164,17 +172,55 @@ func (p *play) gather(ctx context.Context) (*seen, error) {
 			all.servers = append(all.servers, saw)
 		}
 		for _, a := range st.clients {
-			all.clients = append(all.clients, clientSaw{a.line, *a.saw})
+			all.clients = append(all.clients, clientSaw{a.line, a.late, *a.saw})
 		}
 	}
 	return all, nil
+}
+
+// census asks the proxies what they know of the handshakes that generators made,
+// once no more come: the last may be on their way.
+func (p *play) census(ctx context.Context) error {
+	tapped, is := p.peer.(peer.Tapped)
+	if !is || !generated(p.c) {
+		return nil
+	}
+	const patience, every = 5 * time.Second, 50 * time.Millisecond
+	for deadline := time.Now().Add(patience); ; {
+		before := p.known
+		var all peer.Handshakes
+		for _, st := range p.sites {
+			h, err := tapped.Handshakes(st.setup)
+			if err != nil {
+				return p.died(err)
+			}
+			all.Begun += h.Begun
+			all.Parked += h.Parked
+		}
+		p.known = &all
+		if before != nil && before.Begun == all.Begun || time.Now().After(deadline) {
+			return nil
+		}
+		if err := pause(ctx, every); err != nil {
+			return err
+		}
+	}
+}
+
+// generated says that all clients are generators.
+func generated(c *scenario.Case) bool {
+	return !slices.ContainsFunc(c.Clients, func(cl scenario.Client) bool { return cl.Syn == nil })
 }
 
 // settle returns how many connections the servers still have after the time in
 // which they should have lost the last one. They are at rest when they have none
 // and got none since the last look: between two that are served there is a moment
 // without, too.
+// Where connections are left open on purpose they are not waited for.
 func (p *play) settle(ctx context.Context) (open int64, err error) {
+	if slices.ContainsFunc(p.c.Clients, func(c scenario.Client) bool { return c.Stays() }) {
+		return 0, nil
+	}
 	deadline := time.Now().Add(p.c.Settle)
 	for before := int64(-1); ; {
 		var accepted int64

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"penstock/bench/peer"
@@ -42,7 +43,19 @@ func (o Options) Length() time.Duration {
 	if err != nil {
 		return 0
 	}
-	return planned(cases, len(o.Peers), o.Rounds)
+	return o.planned(cases)
+}
+
+// cast are the peers that play a case.
+func (o *Options) cast(c *scenario.Case) []peer.Peer {
+	return slices.DeleteFunc(slices.Clone(o.Peers), func(p peer.Peer) bool { return slices.Contains(c.Without, p.Name()) })
+}
+
+func (o *Options) planned(cases []scenario.Case) (sum time.Duration) {
+	for i := range cases {
+		sum += length(&cases[i]) * time.Duration(len(o.cast(&cases[i]))*o.Rounds)
+	}
+	return sum
 }
 
 // complete checks the options and fills in the scenario's values. It returns
@@ -60,7 +73,7 @@ func (o *Options) complete() (cases []scenario.Case, err error) {
 	var names []string
 	for _, c := range o.Scenario.Cases {
 		names = append(names, c.Name)
-		if o.Case != "" && c.Name != o.Case {
+		if o.Case != "" && c.Name != o.Case || len(o.cast(&c)) == 0 {
 			continue
 		}
 		if o.For > 0 {
@@ -75,14 +88,15 @@ func (o *Options) complete() (cases []scenario.Case, err error) {
 		cases = append(cases, c)
 	}
 	if len(cases) == 0 {
-		return nil, fmt.Errorf("case %q is not one of %q", o.Case, names)
+		return nil, fmt.Errorf("case %q is not one of %q, or none of these proxies does it", o.Case, names)
 	}
 	return cases, nil
 }
 
 // What small leaves of a case.
 const (
-	smallFlows = 200 // of each client line, if arrivals don't decide
+	smallFlows = 200  // of each client line, if arrivals don't decide
+	smallSyns  = 5000 // of a generator
 	smallWarm  = 100 * time.Millisecond
 	smallFor   = 500 * time.Millisecond
 	smallEvery = 150 * time.Millisecond // an event, if there is one
@@ -93,10 +107,20 @@ const (
 func small(c scenario.Case) scenario.Case {
 	c.Warm, c.For = min(c.Warm, smallWarm), min(c.For, smallFor)
 	c.Copies, c.Every = 1, min(c.Every, smallEvery)
-	c.Clients = append([]scenario.Client(nil), c.Clients...)
+	c.Clients, c.Servers = slices.Clone(c.Clients), slices.Clone(c.Servers)
+	for i := range c.Servers {
+		if s := &c.Servers[i]; s.Reflect != nil && s.Config.Limit > smallSyns { // else nobody would wait
+			s.Config.Limit = smallSyns
+			s.Args = append(slices.Clone(s.Args), "-limit", fmt.Sprint(smallSyns))
+		}
+	}
 	for i := range c.Clients {
 		cl := &c.Clients[i]
-		if each := max(smallFlows/cl.Count, 1); !cl.Config.Open() && flows(&cl.Config) > each {
+		each := max(smallFlows/cl.Count, 1)
+		if cl.Syn != nil {
+			each = smallSyns
+		}
+		if !cl.Config.Open() && flows(&cl.Config) > each {
 			cl.Config.Flows = each
 			cl.Args = append(append([]string(nil), cl.Args...), "-flows", fmt.Sprint(each))
 		}

@@ -26,8 +26,10 @@ type play struct {
 	event    *time.Ticker     // nil: nothing happens
 	events   int              // that have happened
 	started  used
-	span     measured // between started and the end, when that is known
-	grown    proc.Size
+	span     measured         // between started and the end, when that is known
+	grown    proc.Size        // of the proxies, with those who stood before
+	later    proc.Size        // ... with those who came last
+	known    *peer.Handshakes // to the proxies, in the end; nil: they were not asked
 }
 
 // report is a line that a client has printed, or an error.
@@ -100,11 +102,11 @@ func (p *play) guard(st *site) {
 	p.reports <- report{err: fmt.Errorf("%s ended: %s", st.proxy.Name(), st.proxy.Words())}
 }
 
-// actors are the clients that hold, or those that do not.
-func (p *play) actors(hold bool) (as []*actor) {
+// actors are the clients that are so.
+func (p *play) actors(so func(*actor) bool) (as []*actor) {
 	for _, st := range p.sites {
 		for _, a := range st.clients {
-			if a.holds() == hold {
+			if so(a) {
 				as = append(as, a)
 			}
 		}
@@ -138,16 +140,44 @@ func (p *play) listen(a *actor) {
 	}
 }
 
-// perform has the clients do their work, until all have said what they saw.
-func (p *play) perform(ctx context.Context) error {
-	holders, others := p.actors(true), p.actors(false)
-	if len(holders) > 0 {
-		if err := p.fill(ctx, holders); err != nil {
-			return err
-		}
-	}
-	if err := p.start(others); err != nil {
+// perform has the clients do their work, until all have said what they saw: who
+// holds first, then the others, then who holds and comes last.
+func (p *play) perform(ctx context.Context) (err error) {
+	stand := p.actors(func(a *actor) bool { return a.holds() && !a.late || a.line.Keeps() })
+	others := p.actors(func(a *actor) bool { return !a.holds() })
+	last := p.actors(func(a *actor) bool { return a.late })
+	if p.grown, err = p.fill(ctx, stand); err != nil {
 		return err
+	}
+	if err := p.work(ctx, others); err != nil {
+		return err
+	}
+	if p.later, err = p.fill(ctx, last); err != nil {
+		return err
+	}
+	if err := p.census(ctx); err != nil {
+		return err
+	}
+	holders := p.actors((*actor).holds)
+	for _, a := range holders {
+		a.Stop()
+	}
+	return p.await(ctx, func() bool { return finished(holders) })
+}
+
+// work has those do their work who don't only hold. Without any, who holds is held
+// for the time.
+func (p *play) work(ctx context.Context, others []*actor) error {
+	for _, a := range others {
+		var err error
+		if a.line.Keeps() {
+			err = a.Say("") // it is there already
+		} else {
+			err = p.start([]*actor{a})
+		}
+		if err != nil {
+			return a.err(err)
+		}
 	}
 	if len(others) == 0 && p.c.Memory == "" {
 		if err := p.count(); err != nil {
@@ -160,13 +190,7 @@ func (p *play) perform(ctx context.Context) error {
 	if err := p.await(ctx, func() bool { return finished(others) }); err != nil {
 		return err
 	}
-	if err := p.finish(); err != nil {
-		return err
-	}
-	for _, a := range holders {
-		a.Stop()
-	}
-	return p.await(ctx, func() bool { return finished(holders) })
+	return p.finish()
 }
 
 func finished(as []*actor) bool {
@@ -178,18 +202,21 @@ func finished(as []*actor) bool {
 	return true
 }
 
-// fill has the holders connect and, where it is asked for, takes what the
-// proxies grew by.
-func (p *play) fill(ctx context.Context, holders []*actor) error {
+// fill has these connect and, where it is asked for, takes what the proxies grew
+// by.
+func (p *play) fill(ctx context.Context, as []*actor) (grown proc.Size, err error) {
+	if len(as) == 0 {
+		return grown, nil
+	}
 	before, err := p.steady(ctx)
 	if err != nil {
-		return err
+		return grown, err
 	}
-	if err := p.start(holders); err != nil {
-		return err
+	if err := p.start(as); err != nil {
+		return grown, err
 	}
 	standing := func() bool {
-		for _, a := range holders {
+		for _, a := range as {
 			if !a.standing && a.saw == nil {
 				return false
 			}
@@ -197,11 +224,10 @@ func (p *play) fill(ctx context.Context, holders []*actor) error {
 		return true
 	}
 	if err := p.await(ctx, standing); err != nil {
-		return err
+		return grown, err
 	}
 	after, err := p.steady(ctx)
-	p.grown = proc.Size{Memory: after.Memory - before.Memory, Descriptors: after.Descriptors - before.Descriptors}
-	return err
+	return proc.Size{Memory: after.Memory - before.Memory, Descriptors: after.Descriptors - before.Descriptors}, err
 }
 
 // steady waits until the proxies have done with what there is: until their

@@ -41,13 +41,6 @@ func length(c *scenario.Case) time.Duration {
 	return sum
 }
 
-func planned(cases []scenario.Case, peers, rounds int) (sum time.Duration) {
-	for i := range cases {
-		sum += length(&cases[i]) * time.Duration(peers*rounds)
-	}
-	return sum
-}
-
 // left guesses how long it will take still: the plan is scaled by how long what
 // is done has taken. Within a play it counts down, but not below a second.
 func left(elapsed, sinceDone, done, planned time.Duration) time.Duration {

@@ -138,11 +138,11 @@ func two(t *testing.T) *seen {
 		return tally.Series{From: from, Every: 100, Values: values}
 	}
 	return &seen{
-		c: c, proxied: true, span: measured{2, 1, 0.5},
+		c: c, proxied: true, span: measured{2, 1, 0.5, 3},
 		clients: []clientSaw{
-			{&lines[0], tally.Client{Seconds: 2, CPU: 1, Received: 1e9, Latency: hist(10), Lag: hist(2), Open: series(100, 5, 6), Late: 1,
+			{line: &lines[0], Client: tally.Client{Seconds: 2, CPU: 1, Received: 1e9, Latency: hist(10), Lag: hist(2), Open: series(100, 5, 6), Late: 1,
 				Outcomes: outcomes(map[tally.Outcome]uint64{tally.Served: 100, tally.GaveUp: 60, tally.Reset: 40})}},
-			{&lines[1], tally.Client{Seconds: 2, CPU: 2, Latency: hist(30), Open: series(200, 7, 8), Late: 2,
+			{line: &lines[1], Client: tally.Client{Seconds: 2, CPU: 2, Latency: hist(30), Open: series(200, 7, 8), Late: 2,
 				Outcomes: outcomes(map[tally.Outcome]uint64{tally.Served: 300, tally.Empty: 7, tally.Overdue: 5})}},
 		},
 		servers: []tally.Server{
@@ -166,11 +166,11 @@ func TestRound(t *testing.T) {
 	if want := (tally.Order{Tokens: 400, Overtaken: 31, Far: 4, Places: 9, Behind: 5e6}); r.Order != want {
 		t.Errorf("order %+v, want %+v", r.Order, want)
 	}
-	if want := (result.Cores{Proxy: 0.5, Clients: 1.5, Servers: 0.25}); r.Cores != want {
+	if want := (result.Cores{Proxy: 0.5, Clients: 1.5, Servers: 0.25, Machine: 1.5}); r.Cores != want {
 		t.Errorf("cores %+v, want %+v", r.Cores, want)
 	}
 	for name, want := range map[string]float64{
-		"conn/s": 200, "CPU µs/conn": 2500, "Gb/s": 4, "CPU s/GB": 1, "of capacity %": 100 * 200 / 600.0,
+		"conn/s": 200, "CPU µs/conn": 2500, "Gb/s": 4, "CPU s/GB": 1, "machine µs/conn": 7500, "machine s/GB": 3, "of capacity %": 100 * 200 / 600.0,
 		"p50 ms": 10, "p99 ms": 30, "p99 ms light": 10, "p99 ms heavy": 30, "wait p50 ms": 5, "handover p99 µs": 1000, "lag p99 µs": 2000,
 		"served %": 100 * 400 / 512.0, "gave up %": 100 * 60 / 512.0, "overtaken %": 1, "behind ms": 5, "ghosts": 3,
 		"fairness": jain([]float64{100 / 200.0, 300 / 200.0}),

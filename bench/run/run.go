@@ -19,7 +19,7 @@ func Run(ctx context.Context, o Options) (*result.Document, error) {
 		return nil, err
 	}
 	doc := o.document(cases)
-	p := begin(o.Progress, time.Now, planned(cases, len(o.Peers), o.Rounds)+o.Later)
+	p := begin(o.Progress, time.Now, o.planned(cases)+o.Later)
 	defer p.end()
 	for i := range cases {
 		play := series{Options: o, c: &cases[i], into: &doc.Cases[i], progress: p}
@@ -46,9 +46,10 @@ func (o *Options) document(cases []scenario.Case) *result.Document {
 			doc.Machine.Versions[p.Name()] = version
 		}
 	}
-	for _, c := range cases {
+	for i := range cases {
+		c := &cases[i]
 		into := result.Case{Name: c.Name, X: c.X}
-		for _, p := range o.Peers {
+		for _, p := range o.cast(c) {
 			into.Peers = append(into.Peers, &result.Peer{Name: p.Name()})
 		}
 		doc.Cases = append(doc.Cases, into)
@@ -80,14 +81,15 @@ type series struct {
 }
 
 func (s *series) run(ctx context.Context) error {
-	order := make([]int, len(s.Peers))
+	cast := s.cast(s.c)
+	order := make([]int, len(cast))
 	for i := range order {
 		order[i] = i
 	}
 	for round := range s.Rounds {
 		for _, i := range order {
-			s.progress.step(step{s.Scenario.Name, s.c.Name, round + 1, s.Rounds, s.Peers[i].Name()})
-			s.once(ctx, round, s.Peers[i], s.into.Peers[i])
+			s.progress.step(step{s.Scenario.Name, s.c.Name, round + 1, s.Rounds, cast[i].Name()})
+			s.once(ctx, round, cast[i], s.into.Peers[i])
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

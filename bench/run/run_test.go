@@ -166,3 +166,34 @@ func TestBadOptions(t *testing.T) {
 		}
 	}
 }
+
+// Who can't do a case is in the others only, and nobody is in a case that none
+// can do.
+func TestWithout(t *testing.T) {
+	text := strings.Replace(overload, "proxies penstock", "proxies penstock greedy\ncase few n=1\ncase many n=2\ncase all n=3 who=greedy\nlet who=\nwithout $who", 1)
+	for _, c := range []struct {
+		peers []peer.Peer
+		want  []int // peers of each case
+	}{
+		{[]peer.Peer{faulty{fault: right}, faulty{fault: greedy}}, []int{2, 2, 1}},
+		{[]peer.Peer{faulty{fault: greedy}}, []int{1, 1}},
+	} {
+		o := options(t, text, c.peers...)
+		o.Once = true
+		var got []int
+		for _, dc := range played(t, o).Cases {
+			got = append(got, len(dc.Peers))
+			for _, p := range dc.Peers {
+				if p.Failure != "" || len(p.Rounds) != 1 {
+					t.Errorf("%s %+v", dc.Name, p)
+				}
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v, want %v", got, c.want)
+		}
+		if o.Length() <= 0 {
+			t.Error("it takes no time")
+		}
+	}
+}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"penstock/bench/client"
+	"penstock/bench/peer"
 	"penstock/bench/proc"
 	"penstock/bench/result"
 	"penstock/bench/scenario"
@@ -19,16 +19,19 @@ type seen struct {
 	clients []clientSaw
 	servers []tally.Server // of each copy those of the case, in order
 	span    measured
-	grown   proc.Size // of the proxies, with the holders
-	left    int64     // connections at servers after the time to settle
+	grown   proc.Size        // of the proxies, with those who stood first
+	later   proc.Size        // ... with those who came last
+	known   *peer.Handshakes // that generators made, to the proxies; nil: they were not asked
+	left    int64            // connections at servers after the time to settle
 }
 
 type clientSaw struct {
 	line *scenario.Client
+	late bool // it came last
 	tally.Client
 }
 
-func (c *clientSaw) holds() bool { return c.line.Config.Work == client.Hold }
+func (c *clientSaw) holds() bool { return c.line.Holds() }
 
 // open says that arrivals decide when it connects, and not its own connections.
 func (c *clientSaw) open() bool { return c.line.Config.Open() }
@@ -48,6 +51,7 @@ func (s *seen) round() (result.Round, error) {
 		Latency:  s.latency(""),
 		Wait:     s.merge(func(sv *tally.Server) *tally.Histogram { return sv.Wait }),
 		Handover: s.merge(func(sv *tally.Server) *tally.Histogram { return sv.Handover }),
+		Release:  s.handshakes().Release,
 		Lag99:    s.lag().Percentile(99),
 		First:    s.first(),
 	}
@@ -68,7 +72,14 @@ func (s *seen) faults(outcomes *tally.Outcomes) error {
 			}
 		}
 	}
-	if outcomes.Sum() == 0 && s.bytes() == 0 {
+	made := s.handshakes()
+	if made.Missed > 0 && !s.floods() { // who floods is deaf
+		return fmt.Errorf("%d frames came faster than the generator reads them", made.Missed)
+	}
+	if made.Bad > 0 {
+		return fmt.Errorf("%d frames came with a wrong checksum", made.Bad)
+	}
+	if outcomes.Sum() == 0 && s.bytes() == 0 && made.Sent == 0 {
 		return fmt.Errorf("nothing was done in the measured time: %s", s.cause())
 	}
 	return nil
@@ -159,8 +170,8 @@ func (s *seen) order() (sum tally.Order) {
 }
 
 func (s *seen) cores() (c result.Cores) {
-	if s.span.seconds > 0 {
-		c.Proxy, c.Servers = s.span.proxies/s.span.seconds, s.span.servers/s.span.seconds
+	if t := s.span.seconds; t > 0 {
+		c.Proxy, c.Servers, c.Machine = s.span.proxies/t, s.span.servers/t, s.span.machine/t
 	}
 	for i := range s.clients {
 		if cl := &s.clients[i]; cl.Seconds > 0 && !cl.holds() {
@@ -177,6 +188,15 @@ func (s *seen) latency(name string) *tally.Histogram {
 		if c := &s.clients[i]; !c.holds() && (name == "" || c.line.Name == name) {
 			sum.Merge(c.Latency)
 		}
+	}
+	return sum
+}
+
+// handshakes are those of all generators.
+func (s *seen) handshakes() *tally.Handshakes {
+	sum := new(tally.Handshakes)
+	for i := range s.clients {
+		sum.Add(s.clients[i].Handshakes)
 	}
 	return sum
 }

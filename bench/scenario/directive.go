@@ -35,16 +35,20 @@ func init() {
 		{"case", "NAME [x=N] VAR=VALUE...", true, true, nil},
 		{"vary", "TEXT", false, true, (*reading).vary},
 		{"server", "[NAME] FLAGS", true, false, (*reading).server},
+		{"reflect", "[NAME] FLAGS", true, false, (*reading).reflector},
 		{"client", "[NAME] [xN] FLAGS", true, false, (*reading).client},
+		{"syn", "[NAME] FLAGS", true, false, (*reading).generator},
 		{"program", "COMMAND [FLAGS]", false, false, (*reading).command},
 		{"members", "N", false, false, (*reading).members},
 		{"copies", "N", false, false, (*reading).copies},
 		{"loops", "N", false, false, (*reading).loops},
+		{"network", "loopback|link|links", false, false, (*reading).network},
 		{"penstock", "FLAG VALUE", true, false, peerLine("penstock")},
 		{"haproxy", "SECTION LINE", true, false, peerLine("haproxy")},
 		{"nginx", "SECTION LINE", true, false, peerLine("nginx")},
+		{"without", "NAME...", true, false, (*reading).without},
 		{"every", "TIME reload [LIMIT...]", false, false, (*reading).every},
-		{"memory", "parked|pairs", false, false, (*reading).memory},
+		{"memory", "parked|pairs [parked|pairs]", false, false, (*reading).memory},
 		{"warm", "TIME", false, false, (*reading).warm},
 		{"for", "TIME", false, false, (*reading).measured},
 		{"settle", "TIME", false, false, (*reading).settle},
@@ -161,11 +165,27 @@ func (r *reading) every(value string) error {
 	return span(&r.c.Every, list[0], time.Millisecond)
 }
 
-func (r *reading) memory(value string) error {
-	if value != "parked" && value != "pairs" {
-		return wrong(value, "must be parked or pairs")
+func (r *reading) without(value string) error {
+	r.c.Without = append(r.c.Without, strings.Fields(value)...)
+	return nil
+}
+
+func (r *reading) network(value string) error {
+	if !slices.Contains([]string{"loopback", "link", "links"}, value) {
+		return wrong(value, "must be loopback, link or links")
 	}
-	r.c.Memory = value
+	r.c.Links = value == "links"
+	r.c.Link = r.c.Links || value == "link"
+	return nil
+}
+
+func (r *reading) memory(value string) error {
+	list := strings.Fields(value)
+	known := func(word string) bool { return word == "parked" || word == "pairs" }
+	if len(list) < 1 || len(list) > 2 || !known(list[0]) || !known(list[len(list)-1]) {
+		return wrong(value, "must be parked or pairs, and one more for who comes last, if they are measured")
+	}
+	r.c.Memory, r.c.Later = list[0], strings.Join(list[1:], "")
 	return nil
 }
 

@@ -17,6 +17,10 @@ var metrics = []result.Metric{
 	{Name: "CPU µs/conn"},               // of the proxy
 	{Name: "CPU µs/req"},                // of the proxy
 	{Name: "CPU s/GB"},                  // of the proxy
+	{Name: "CPU µs/packet"},             // of the proxy, each segment of those that a generator keeps
+	{Name: "machine µs/conn"},           // of CPU, of everybody and the kernel
+	{Name: "machine µs/req"},            // likewise
+	{Name: "machine s/GB"},              // likewise
 	{Name: "p50 ms"},                    // latency, as clients see it
 	{Name: "p99 ms"},                    // may name a client
 	{Name: "p99.9 ms"},                  //
@@ -29,6 +33,7 @@ var metrics = []result.Metric{
 	{Name: "fds/client"},                // descriptors, likewise
 	{Name: "fds/pair"},                  //
 	{Name: "served %", More: true},      // of what was due
+	{Name: "carried %", More: true},     // of the connections that a generator keeps, that got a response
 	{Name: "gave up %"},                 //
 	{Name: "of capacity %", More: true}, // served, of what limits and delays allow; arrivals need -sustain for it
 	{Name: "ghosts"},                    // connections without a byte
@@ -36,6 +41,14 @@ var metrics = []result.Metric{
 	{Name: "behind ms"},                 // most that an overtaker was later
 	{Name: "fairness", More: true},      // Jain's index of served/due of the client processes: 1 is fair
 	{Name: "lag p99 µs"},                // of the clients themselves
+	{Name: "SYN/s", More: true},         // handshakes that a generator began
+	{Name: "lost %"},                    // of its SYNs: the proxy does not know of them
+	{Name: "CPU µs/SYN"},                // of the proxy, of a flood
+	{Name: "SYN-ACK p50 µs"},            // from a slot freed to the answer to the next handshake, on the wire
+	{Name: "SYN-ACK p99 µs"},            //
+	{Name: "SYN-ACK p99.9 µs"},          //
+	{Name: "first byte p50 µs"},         // ... to the first byte of the next response
+	{Name: "first byte p99 µs"},         //
 }
 
 // MetricNames are the metrics there are. "p99 ms" may be followed by the name
@@ -79,9 +92,9 @@ func (r *reading) metric(value string) error {
 
 const most = 1e18 // of a goal; larger numbers are slips
 
-const goalForm = "must be METRIC >= or <= NUMBER, then the proxy to be compared with, if any, and \"in\" and a case, if not all"
+const goalForm = "must be METRIC >= or <= NUMBER, then the proxy to be compared with, if any, and \"in\" and a case, if not all, or two with a / between, if none is compared with"
 
-// goal reads "METRIC >=|<= VALUE [PROXY] [in CASE]".
+// goal reads "METRIC >=|<= VALUE [PROXY] [in CASE]", or "in CASE/CASE".
 func (r *reading) goal(value string) error {
 	list := strings.Fields(value)
 	at := slices.IndexFunc(list, func(w string) bool { return w == ">=" || w == "<=" })
@@ -93,15 +106,15 @@ func (r *reading) goal(value string) error {
 	if g.Value, err = strconv.ParseFloat(list[at+1], 64); err != nil || !(0 <= g.Value && g.Value <= most) {
 		return wrong(list[at+1], "must be a number from 0 to 1e18")
 	}
-	switch rest := list[at+2:]; {
-	case len(rest) == 0:
-	case len(rest) == 1:
-		g.To = rest[0]
-	case len(rest) == 2 && rest[0] == "in":
-		g.Case = rest[1]
-	case len(rest) == 3 && rest[1] == "in":
-		g.To, g.Case = rest[0], rest[2]
-	default:
+	rest := list[at+2:]
+	if len(rest)%2 == 1 {
+		g.To, rest = rest[0], rest[1:]
+	}
+	if len(rest) > 0 && rest[0] == "in" {
+		g.Case, g.Over, _ = strings.Cut(rest[1], "/")
+		rest = rest[2:]
+	}
+	if len(rest) > 0 || g.Over != "" && g.To != "" {
 		return wrong(value, goalForm)
 	}
 	r.s.Goals = append(r.s.Goals, g)

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"penstock/bench/client"
 	"penstock/bench/result"
+	"penstock/bench/syn"
 	"penstock/bench/tally"
 )
 
@@ -24,6 +26,7 @@ metric   p99 ms
 metric   p99 ms slow
 goal     conn/s >= 1.1 haproxy-copy
 goal     p99 ms slow <= 20 in 1k
+goal     p99 ms <= 1.2 in 1k/100
 vary     clients
 let      flows=3 how=reset mode="serve 1s, stall 1s"
 case     100 flows=100 copies=1
@@ -62,6 +65,7 @@ func TestParse(t *testing.T) {
 	same(t, s.Goals, []result.Goal{
 		{Metric: "conn/s", Least: true, Value: 1.1, To: "haproxy-copy"},
 		{Metric: "p99 ms slow", Case: "1k", Value: 20},
+		{Metric: "p99 ms", Case: "1k", Over: "100", Value: 1.2},
 	})
 	if len(s.Cases) != 2 || s.Cases[0].X != 100 || s.Cases[1].X != 1000 || s.Cases[1].Name != "1k" || s.Cases[0].Copies != 1 {
 		t.Fatalf("%+v", s.Cases)
@@ -155,5 +159,62 @@ func TestNewlines(t *testing.T) {
 	b, err2 := Parse("least", strings.ReplaceAll(least, "\n", "\r\n"))
 	if err != nil || err2 != nil || !reflect.DeepEqual(a, b) {
 		t.Errorf("%v %v\n%+v\n%+v", err, err2, a, b)
+	}
+}
+
+// A generator is a client with a link before it.
+func TestGenerator(t *testing.T) {
+	s, err := Parse("g", `# Why.
+about    a
+proxies  penstock
+metric   conn/s more
+server   -then close
+syn      crowd -work hold -flows 1000000 -rate 60000 -again old -request 0
+syn      -work flood -rate 200000
+network  link
+penstock -virtual default,syn-proof=off
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Cases[0]
+	hold, flood := c.Clients[0], c.Clients[1]
+	if !c.Link || hold.Name != "crowd" || hold.Count != 1 || hold.Syn.Again != syn.Old || hold.Config.Work != client.Hold || hold.Config.Flows != 1_000_000 || hold.Config.Rate != 60_000 {
+		t.Errorf("%+v %+v", hold, hold.Syn)
+	}
+	if flood.Syn.Work != syn.Flood || flood.Config.Work != client.Short || flood.Config.Flows != 0 || flood.Config.Open() {
+		t.Errorf("%+v %+v", flood, flood.Syn)
+	}
+}
+
+// Clients that are kept, and who waits behind them, before a server of frames.
+func TestReflect(t *testing.T) {
+	s, err := Parse("r", `# Why.
+about    a
+proxies  penstock
+metric   B/pair
+reflect  -limit 1000 -request 64 -response 256
+syn      first -work hold -flows 5 -request 0
+syn      kept -work keep -flows 1000 -asks 500
+syn      last -work hold -flows 2000 -request 0
+memory   pairs parked
+network  links
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Cases[0]
+	if r := c.Servers[0]; !c.Link || !c.Links || r.Reflect.Limit != 1000 || r.Config.Limit != 1000 || r.Config.Response != 256 || r.Config.Then != "stay" {
+		t.Errorf("%+v", r)
+	}
+	if c.Memory != "pairs" || c.Later != "parked" || c.Late(0) || c.Late(1) || !c.Late(2) {
+		t.Errorf("%+v", c)
+	}
+	if kept := c.Clients[1]; !kept.Keeps() || !kept.Stays() || kept.Holds() || kept.Config.Work != client.Keep || kept.Config.Flows != 1000 {
+		t.Errorf("%+v", kept)
+	}
+	if _, err := Parse("r", "# w\nabout a\nproxies penstock none\nmetric B/pair\nreflect a\nsyn -work hold\nnetwork links\n"); err == nil ||
+		err.Error() != `r.bench: reflect: "none": must not be one of the proxies: a reflector is behind one` {
+		t.Error(err)
 	}
 }

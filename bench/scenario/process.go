@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"penstock/bench/reflect"
+	"penstock/bench/syn"
 )
 
 // mostCount is of processes that do the same.
@@ -19,15 +22,23 @@ func head(list []string) (before, flags []string) {
 }
 
 // server reads "[NAME] FLAGS".
-func (r *reading) server(value string) error {
+func (r *reading) server(value string) error { return r.serve("server", value, Server{}) }
+
+// reflector reads the same.
+func (r *reading) reflector(value string) error {
+	return r.serve("reflect", value, Server{Reflect: new(reflect.Config)})
+}
+
+// serve takes a server, of a command of penbench.
+func (r *reading) serve(command, value string, s Server) error {
 	list, err := words(value)
 	if err != nil {
 		return err
 	}
 	before, flags := head(list)
-	s := Server{Args: flags}
+	s.Args = flags
 	if len(before) > 1 {
-		return wrong(before[1], "must be a flag of penbench server: only one name may come before")
+		return wrongf(before[1], "must be a flag of penbench %s: only one name may come before", command)
 	}
 	if len(before) == 1 {
 		s.Name = before[0]
@@ -65,6 +76,11 @@ func (r *reading) client(value string) error {
 	if len(before) == 1 {
 		c.Name = before[0]
 	}
+	return r.add(c)
+}
+
+// add takes a client whose flags are still to be read.
+func (r *reading) add(c Client) error {
 	if slices.ContainsFunc(r.c.Clients, func(o Client) bool { return o.Name == c.Name && c.Name != "" }) {
 		return wrong(c.Name, "is a client already")
 	}
@@ -76,6 +92,23 @@ func (r *reading) client(value string) error {
 	}
 	r.c.Clients = append(r.c.Clients, c)
 	return nil
+}
+
+// generator reads "[NAME] FLAGS".
+func (r *reading) generator(value string) error {
+	list, err := words(value)
+	if err != nil {
+		return err
+	}
+	before, flags := head(list)
+	if len(before) > 1 {
+		return wrong(before[1], "must be a flag of penbench syn: only one name may come before")
+	}
+	c := Client{Count: 1, Args: flags, Syn: new(syn.Config)}
+	if len(before) == 1 {
+		c.Name = before[0]
+	}
+	return r.add(c)
 }
 
 // times says that a word is such as x4.

@@ -22,6 +22,8 @@ var order = []string{
 	"short", "keepalive", "steady", "bulk-1", "bulk-16", "parked-memory", "idle-memory",
 	"release-latency", "overload-10x", "churn-with-aborts", "refusing-member", "unfair-sender",
 	"limit-1-many-cores", "reload-under-load", "queue-cost",
+	"tap-short", "tap-bulk", "tap-release-latency", "syn-park-memory", "syn-park-rate", "syn-flood", "syn-generator",
+	"fwd-bulk", "fwd-keepalive", "fwd-short", "fwd-established",
 }
 
 // Names are the scenarios there are, in the order to show them.

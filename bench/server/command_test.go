@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"penstock/bench/flags"
 	"penstock/bench/tally"
 )
 
@@ -57,7 +58,7 @@ func (p *program) say(line string) { io.WriteString(p.stdin, line+"\n") }
 
 func TestProgram(t *testing.T) {
 	p := startProgram(t, "-listen", "127.0.0.1:0", "-listen", "127.0.0.1:0", "-request", "8", "-response", "8")
-	var began listeningLine
+	var began answer
 	if p.line(&began); len(began.Listening) != 2 {
 		t.Fatalf("%+v", began)
 	}
@@ -72,7 +73,7 @@ func TestProgram(t *testing.T) {
 	}
 	ask(1)
 	p.say("count")
-	var counting countingLine
+	var counting answer
 	if p.line(&counting); !counting.Counting {
 		t.Error("not counting")
 	}
@@ -80,7 +81,7 @@ func TestProgram(t *testing.T) {
 	ask(2)
 	p.say("what?")
 	p.say("ask")
-	var now nowLine
+	var now answer
 	if p.line(&now); now.Open != 3 || now.Accepted != 3 {
 		t.Errorf("%+v", now)
 	}
@@ -105,6 +106,13 @@ func TestProgram(t *testing.T) {
 	if said := p.stderr.String(); !strings.Contains(said, `"what?": count, pause or ask`) {
 		t.Errorf("said %q", said)
 	}
+}
+
+// answer is what a program says before its tally.
+type answer struct {
+	Listening      []netip.AddrPort
+	Counting       bool
+	Open, Accepted int64
 }
 
 // Words are for who sits before it.
@@ -145,7 +153,7 @@ func TestProgramText(t *testing.T) {
 // Who is never told to count has counted from the start.
 func TestProgramWithoutCount(t *testing.T) {
 	p := startProgram(t, "-listen=127.0.0.1:0", "-request=8", "-response=8", "-limit=1", "-then=close")
-	var began listeningLine
+	var began answer
 	p.line(&began)
 	for range 3 {
 		c, err := net.Dial("tcp", began.Listening[0].String())
@@ -171,7 +179,7 @@ func TestProgramFails(t *testing.T) {
 	}
 	defer busy.Close()
 	p := startProgram(t, "-listen", busy.Addr().String())
-	if err := <-p.done; err == nil || err == ErrFlags || !strings.Contains(err.Error(), busy.Addr().String()) {
+	if err := <-p.done; err == nil || err == flags.ErrBad || !strings.Contains(err.Error(), busy.Addr().String()) {
 		t.Error(err)
 	}
 }

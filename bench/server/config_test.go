@@ -3,20 +3,30 @@ package server
 import (
 	"bytes"
 	"flag"
+	"io"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"penstock/bench/flags"
 	"penstock/bench/span"
 )
+
+// parse is what Command does with its arguments.
+func parse(args []string, stderr io.Writer) (cfg Config, err error) {
+	fs, _ := flags.New("server", io.Discard, stderr)
+	cfg.Bind(fs)
+	err = flags.Parse(fs, args, cfg.complete)
+	return cfg, err
+}
 
 func TestFlags(t *testing.T) {
 	var stderr bytes.Buffer
 	cfg, err := parse([]string{
 		"-listen", "127.0.0.1:9001", "-listen", "[::1]:9001", "-listen", ":9002", "-limit", "3", "-then", "close", "-request", "10", "-response", "20",
 		"-delay", "exp:5ms", "-does", "serve 1s, stall 1s, serve", "-reset-after", "7", "-fifo", "1ms", "-seed", "9",
-	}, new(bool), &stderr)
+	}, &stderr)
 	if err != nil {
 		t.Fatal(err, stderr.String())
 	}
@@ -64,8 +74,8 @@ func TestMistakes(t *testing.T) {
 		strings.Repeat("-listen=:0 ", mostMembers+1): {"-listen 1001 times: at most 1000"},
 	} {
 		var stderr bytes.Buffer
-		_, err := parse(strings.Fields(args), new(bool), &stderr)
-		if err != ErrFlags {
+		_, err := parse(strings.Fields(args), &stderr)
+		if err != flags.ErrBad {
 			t.Errorf("%.40q: %v", args, err)
 		}
 		for _, want := range wants {
@@ -78,7 +88,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var stderr bytes.Buffer
-	if _, err := parse([]string{"-h"}, new(bool), &stderr); err != flag.ErrHelp || !strings.Contains(stderr.String(), "-does SCHEDULE") {
+	if _, err := parse([]string{"-h"}, &stderr); err != flag.ErrHelp || !strings.Contains(stderr.String(), "-does SCHEDULE") {
 		t.Errorf("%v: %s", err, stderr.String())
 	}
 }

@@ -73,12 +73,12 @@ func TestNoFalseOvershoot(t *testing.T) {
 	for name, c := range map[string]struct {
 		rounds int
 		delay  time.Duration
-	}{"at once": {100_000, 0}, "delayed": {20_000, time.Millisecond}} {
+	}{"at once": {40_000, 0}, "delayed": {10_000, time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rounds := c.rounds
 			if testing.Short() {
-				rounds /= 20
+				rounds /= 10
 			}
 			r := start(t, Config{Limit: 1, Request: 8, Response: 8, Delay: span.Always(c.delay)})
 			p := newProber(t, r)
@@ -103,7 +103,7 @@ func TestNoFalseOvershoot(t *testing.T) {
 func TestNoFalseOvershootByEnds(t *testing.T) {
 	r := start(t, Config{Limit: 1, Request: 8, Response: 8})
 	p := newProber(t, r)
-	const rounds = 20_000
+	const rounds = 8_000
 	for i := range rounds {
 		p.pace(r, i)
 		from := sock.MakeAddress(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 1, byte(i%4 + 1)}), 0))
@@ -261,11 +261,12 @@ func TestOrderAndWait(t *testing.T) {
 	for _, ago := range []int64{5, 7, 4, 6, 3} {
 		ask(now - ago*1e9)
 	}
+	longer := float64(r.clock.Now()-now) / 1e3 // than what they say, at most
 	sum := r.end()
 	if o := sum.Order; o.Tokens != 5 || o.Overtaken != 2 || o.Inversions != 3 || o.Places != 2 || o.Behind != 2e9 || o.Far != 0 {
 		t.Errorf("%+v", o)
 	}
-	if p := sum.Wait.Percentile(50); sum.Wait.Count() != 5 || p < 5e6 || p > 6e6 {
+	if p := sum.Wait.Percentile(50); sum.Wait.Count() != 5 || p < 4.99e6 || p > 1.01*(5e6+longer) {
 		t.Errorf("%d waits, median %v µs", sum.Wait.Count(), p)
 	}
 }
@@ -293,10 +294,10 @@ func TestOpenSeries(t *testing.T) {
 		r.dial(0)
 	}
 	r.untilOpen(5)
-	until := r.clock.Now() + 250e6
+	until := r.clock.Now() + 1000e6
 	r.until("sampled", func() bool { return r.clock.Now() > until })
 	s := r.end().Open
-	if at := s.At(until - 100e6); at != 5 {
+	if at := s.At(until - 600e6); at != 5 {
 		t.Errorf("%d open, want 5: %+v", at, s)
 	}
 }

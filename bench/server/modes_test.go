@@ -20,31 +20,42 @@ func (r *rig) during(at time.Duration) {
 // past says whether a time is over, after which the server may do otherwise.
 func (r *rig) past(at time.Duration) bool { return r.clock.Now() >= r.began+int64(at) }
 
-// margin is how late a loop may be to turn, on a machine with much to do.
-const margin = 100 * time.Millisecond
+// Steps of schedules are long, and a loop may be late to turn, on a machine with
+// much to do. Tests of them run side by side.
+const (
+	lasts  = 1500 * time.Millisecond
+	margin = 400 * time.Millisecond
+)
 
 // Refusing is a reset in answer to the SYN, on a port that stays the same.
 func TestRefuse(t *testing.T) {
-	const step = 500 * time.Millisecond
-	r := start(t, Config{Loops: 2, Request: 8, Response: 8, Does: schedule(t, "serve 500ms, refuse 500ms, serve")})
+	t.Parallel()
+	r := start(t, Config{Loops: 2, Request: 8, Response: 8, Does: schedule(t, "serve 1500ms, refuse 1500ms, serve")})
 	kept := r.dial(0)
 	send(t, kept, request(8, 1))
 	response(t, kept, 8, 1)
-	r.during(step + margin)
+	r.during(lasts + margin)
 	for range 10 {
-		if c, err := net.Dial("tcp", r.Addresses()[0].String()); !errors.Is(err, syscall.ECONNREFUSED) && !r.past(2*step) {
+		if c, err := net.Dial("tcp", r.Addresses()[0].String()); !errors.Is(err, syscall.ECONNREFUSED) && !r.past(2*lasts) {
 			t.Fatalf("connected: %v, %v", c, err)
 		}
 	}
 	send(t, kept, request(8, 2)) // is served all the same
 	response(t, kept, 8, 2)
-	r.during(2*step + margin)
+	r.until("serving again", func() bool {
+		c, err := net.Dial("tcp", r.Addresses()[0].String())
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
 	for range 10 {
 		c := r.dial(0)
 		send(t, c, request(8, 3))
 		response(t, c, 8, 3)
 	}
-	if m := r.end().Members[0]; m.Accepted != 11 || m.Resets != 0 {
+	r.untilAccepted(12) // with who asked for nothing
+	if m := r.end().Members[0]; m.Accepted != 12 || m.Resets != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -63,7 +74,8 @@ func TestRefuseFromTheBeginning(t *testing.T) {
 
 // Who has connected and was not accepted is reset when refusing begins.
 func TestRefuseResetsTheBacklog(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 500ms, refuse")})
+	t.Parallel()
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 1500ms, refuse")})
 	c := r.dial(0)
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
 		t.Error(err)
@@ -76,12 +88,12 @@ func TestRefuseResetsTheBacklog(t *testing.T) {
 // In a black hole no SYN is answered, and who has connected is served. When it
 // is over, the SYN that the client repeats is answered.
 func TestBlackHole(t *testing.T) {
-	const step = 500 * time.Millisecond
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 500ms, black-hole 500ms, serve")})
+	t.Parallel()
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 1500ms, black-hole 1500ms, serve")})
 	kept := r.dial(0)
 	r.untilOpen(1)
-	r.during(step + margin)
-	if c, err := net.DialTimeout("tcp", r.Addresses()[0].String(), margin); !os.IsTimeout(err) && !r.past(2*step) {
+	r.during(lasts + margin)
+	if c, err := net.DialTimeout("tcp", r.Addresses()[0].String(), margin); !os.IsTimeout(err) && !r.past(2*lasts) {
 		t.Fatalf("connected: %v, %v", c, err)
 	}
 	if _, accepted := r.Now(); accepted != 1 {
@@ -90,7 +102,7 @@ func TestBlackHole(t *testing.T) {
 	send(t, kept, request(8, 2))
 	response(t, kept, 8, 2)
 	c := r.dial(0) // begun in the hole: takes until after it
-	if !r.past(2 * step) {
+	if !r.past(2 * lasts) {
 		t.Error("connected in the hole")
 	}
 	send(t, c, request(8, 3))
@@ -102,7 +114,8 @@ func TestBlackHole(t *testing.T) {
 
 // A connection that is made deaf by its listener's filter is made to hear.
 func TestHearsWhoIsAcceptedInTheHole(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 500ms, black-hole")})
+	t.Parallel()
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 1500ms, black-hole")})
 	c := r.dial(0) // connected before the hole, accepted in it
 	send(t, c, request(8, 3))
 	response(t, c, 8, 3)
@@ -111,13 +124,13 @@ func TestHearsWhoIsAcceptedInTheHole(t *testing.T) {
 
 // A server that stalls neither accepts nor answers; afterwards it does.
 func TestStall(t *testing.T) {
-	const step = 500 * time.Millisecond
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 500ms, stall 500ms, serve")})
+	t.Parallel()
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "serve 1500ms, stall 1500ms, serve")})
 	before := r.dial(0)
 	r.untilOpen(1)
-	r.during(step + margin)
+	r.during(lasts + margin)
 	in := r.dial(0) // the kernel still answers
-	soon := time.Now().Add(time.Duration(r.began + int64(2*step-margin) - r.clock.Now()))
+	soon := time.Now().Add(time.Duration(r.began + int64(2*lasts-margin) - r.clock.Now()))
 	for _, c := range []net.Conn{before, in} {
 		send(t, c, request(8, 2))
 		c.SetReadDeadline(soon)
@@ -128,13 +141,13 @@ func TestStall(t *testing.T) {
 		}
 		c.SetReadDeadline(time.Time{})
 	}
-	if _, accepted := r.Now(); accepted != 1 && !r.past(2*step) {
+	if _, accepted := r.Now(); accepted != 1 && !r.past(2*lasts) {
 		t.Errorf("%d accepted in the stall", accepted)
 	}
 	for _, c := range []net.Conn{before, in} {
 		response(t, c, 8, 2)
 	}
-	if !r.past(2 * step) {
+	if !r.past(2 * lasts) {
 		t.Error("answered in the stall")
 	}
 }
@@ -176,13 +189,14 @@ func TestReset(t *testing.T) {
 // The reset that begins inside a response comes at once, if it has had its
 // bytes; and each response has its own.
 func TestResetBetweenResponses(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 10, ResetAfter: 3, Does: schedule(t, "serve 500ms, reset")})
+	t.Parallel()
+	r := start(t, Config{Request: 8, Response: 10, ResetAfter: 3, Does: schedule(t, "serve 1500ms, reset")})
 	c := r.dial(0)
 	for i := range int64(3) {
 		send(t, c, request(8, i))
 		response(t, c, 10, i)
 	}
-	r.during(500*time.Millisecond + margin)
+	r.during(lasts + margin)
 	send(t, c, request(8, 1))
 	if b, err := io.ReadAll(c); len(b) != 3 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%d bytes, %v", len(b), err)

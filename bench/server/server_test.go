@@ -396,7 +396,7 @@ func TestAddressInUse(t *testing.T) {
 // Without descriptors the server neither ends nor spins, and goes on when
 // there are some.
 func TestNoDescriptor(t *testing.T) {
-	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 1s, serve")})
+	r := start(t, Config{Request: 8, Response: 8, Does: schedule(t, "stall 2s, serve")})
 	var conns []net.Conn
 	for range 3 {
 		conns = append(conns, r.dial(0))

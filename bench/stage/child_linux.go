@@ -18,6 +18,7 @@ import (
 
 // Child is a process on the stage. Who started it must End it.
 type Child struct {
+	name   string
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *os.File
@@ -30,20 +31,38 @@ type Child struct {
 // patience is how long a child may take to end when told to.
 const patience = 5 * time.Second
 
+// held becomes the program that is its arguments, once there is a line to read
+// from descriptor 3. If that ends without one, nothing has begun.
+const held = `read -r line <&3 && exec "$@" 3<&-`
+
 // start must be called on the thread that stays: the kernel kills the child
 // when that ends. The child is the first of a process group, so that a Ctrl-C
 // in the terminal reaches this program alone, which ends all in good order.
-func start(ctx context.Context, argv []string) (*Child, error) {
-	r, w, err := os.Pipe()
+//
+// The program begins when the guard knows of its group: if this program were
+// killed before, nobody would know whom the child has started by then.
+func start(ctx context.Context, g *guard, argv []string) (c *Child, err error) {
+	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return nil, err
 	}
-	defer w.Close()
+	var pipes [4]*os.File
+	defer func() {
+		for _, f := range pipes {
+			f.Close() // nil is fine
+		}
+	}()
+	for i := 0; i < len(pipes); i += 2 {
+		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
+			return nil, err
+		}
+	}
+	out, said, word, begin := pipes[0], pipes[1], pipes[2], pipes[3]
 	ctx, cancel := context.WithCancel(ctx)
-	c := &Child{out: r, lines: bufio.NewReader(r), cancel: cancel, done: make(chan struct{})}
-	c.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c = &Child{name: filepath.Base(path), out: out, lines: bufio.NewReader(out), cancel: cancel, done: make(chan struct{})}
+	c.cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", held, "sh", path}, argv[1:]...)...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	c.cmd.Stdout, c.cmd.Stderr = w, &c.errors
+	c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = said, &c.errors, []*os.File{word}
 	c.cmd.Cancel = func() error { return syscall.Kill(-c.PID(), syscall.SIGTERM) }
 	c.cmd.WaitDelay = patience // then SIGKILL
 	if c.in, err = c.cmd.StdinPipe(); err == nil {
@@ -51,9 +70,11 @@ func start(ctx context.Context, argv []string) (*Child, error) {
 	}
 	if err != nil {
 		cancel()
-		r.Close()
 		return nil, err
 	}
+	pipes[0] = nil // the child's now
+	g.began(c.PID())
+	begin.WriteString("\n") // who was ended by then does not hear it
 	return c, nil
 }
 
@@ -67,7 +88,7 @@ func (c *Child) watch(g *guard) {
 }
 
 // Name is that of the program.
-func (c *Child) Name() string { return filepath.Base(c.cmd.Path) }
+func (c *Child) Name() string { return c.name }
 
 // PID is the process's number.
 func (c *Child) PID() int { return c.cmd.Process.Pid }

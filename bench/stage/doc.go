@@ -7,6 +7,9 @@
 //	defer c.End()
 //	err = s.Listening(ctx, address, c, 5*time.Second)
 //
+// Clients can reach a proxy by a network device in place of loopback, and the proxy
+// its servers: a Link.
+//
 // A process never outlives the stage: it is ended by End, by the end of its
 // context, and by the kernel should this program die. Whom it has started, and the
 // directory, a shell looks after that outlives this program.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,14 +21,37 @@ const settings = "/proc/sys/net/ipv4/"
 // is. The caller keeps its thread for good.
 //
 // After an error it is in a network that is of no use.
-func enter(congestion string) (where string, err error) {
+func enter(congestion string) (where string, own bool, err error) {
+	defer permit(congestion)()
 	where = "own network namespace"
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		where = fmt.Sprintf("the machine's network (network namespace: %v)", err)
 	} else if where, err = furnish(congestion, where); err != nil {
-		return "", err
+		return "", false, err
+	} else {
+		own = true
 	}
-	return where + ", " + word(settings+"tcp_congestion_control"), nil
+	return where + ", " + word(settings+"tcp_congestion_control"), own, nil
+}
+
+// permit lets new networks choose a congestion control that the machine keeps to
+// itself, until it is undone: what has been chosen by then stays. Where that is
+// not allowed the choice fails, which is told.
+func permit(congestion string) (undo func()) {
+	const file = settings + "tcp_allowed_congestion_control"
+	before := word(file)
+	if congestion == "" || before == "" || slices.Contains(strings.Fields(before), congestion) {
+		return func() {}
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY, 0) // which is of this network, and no other has one
+	if err != nil {
+		return func() {}
+	}
+	f.WriteAt([]byte(before+" "+congestion), 0)
+	return func() {
+		f.WriteAt([]byte(before), 0)
+		f.Close()
+	}
 }
 
 // furnish makes a new network fit for use. That the congestion control can't be
@@ -34,6 +59,10 @@ func enter(congestion string) (where string, err error) {
 func furnish(congestion, where string) (string, error) {
 	if err := loopbackUp(); err != nil {
 		return "", fmt.Errorf("loopback of a new network namespace: %w", err)
+	}
+	// A client's kernel that forwarded would send back what is for a generator.
+	if err := os.WriteFile(settings+"ip_forward", []byte("0"), 0); err != nil && word(settings+"ip_forward") != "0" {
+		return "", fmt.Errorf("a network namespace that does not forward: %w", err)
 	}
 	if congestion == "" {
 		return where, nil

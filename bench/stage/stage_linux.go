@@ -1,27 +1,23 @@
 package stage
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
-	"runtime"
 	"strings"
-	"time"
 )
 
 // Stage is the place of one run after the other. Its methods may be called from
 // any goroutine.
 type Stage struct {
+	*Place
 	Dir     string // for files, deleted by Close
 	Network string // where it is, for people
 
-	calls chan func() // for the stage's thread
-	gone  chan struct{}
-	guard *guard
-	port  uint16 // the last one given out; of the thread
+	own        bool // the network is
+	congestion string
+	port       uint16 // the last one given out; of the thread
 }
 
 // The ports after firstPort lie below those that the kernel gives to connections
@@ -40,39 +36,18 @@ func Open(congestion string) (*Stage, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(dir))
 	}
-	s := &Stage{Dir: dir, calls: make(chan func()), gone: make(chan struct{}), guard: g, port: firstPort}
-	go s.serve()
-	if s.Do(func() { s.Network, err = enter(congestion) }); err != nil {
+	s := &Stage{Place: newPlace(g), Dir: dir, congestion: congestion, port: firstPort}
+	if s.Do(func() { s.Network, s.own, err = enter(congestion) }); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// serve is the stage's thread. A network namespace belongs to a thread, and a
-// process is killed when the thread that started it ends, so one thread does all
-// that and nothing else; it is never given back to the runtime.
-func (s *Stage) serve() {
-	defer close(s.gone)
-	runtime.LockOSThread()
-	for call := range s.calls {
-		call()
-	}
-}
-
-// Do calls f in the stage's network, on its thread, and returns when f has. What
-// f leaves to other goroutines happens elsewhere. f must not call Do.
-func (s *Stage) Do(f func()) {
-	done := make(chan struct{})
-	s.calls <- func() { defer close(done); f() }
-	<-done
-}
-
 // Close ends the stage, its directory and its network; the processes are the
 // caller's to End before.
 func (s *Stage) Close() error {
-	close(s.calls)
-	<-s.gone
+	s.leave()
 	s.guard.end()
 	return os.RemoveAll(s.Dir)
 }
@@ -83,24 +58,36 @@ func word(file string) string {
 	return strings.TrimSpace(string(text))
 }
 
+// Congestion is the congestion control in force on the stage.
+func (s *Stage) Congestion() (name string) {
+	s.Do(func() { name = word(settings + "tcp_congestion_control") })
+	return name
+}
+
 // Address returns one of 127.0.0.1 that nobody uses. None is given out twice
 // before all were. Where all are in use it is one of these: who listens there
 // tells.
-func (s *Stage) Address() (a netip.AddrPort) {
-	s.Do(func() {
-		a = s.next()
-		for tries := lastPort - firstPort; tries > 0 && !free(a); tries-- {
-			a = s.next()
+func (s *Stage) Address() netip.AddrPort {
+	return s.AddressAt(s.Place, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+}
+
+// AddressAt is Address of another IP address, of a place.
+func (s *Stage) AddressAt(p *Place, ip netip.Addr) (a netip.AddrPort) {
+	for range lastPort - firstPort + 1 {
+		var unused bool
+		s.Do(func() { a = s.next(ip) })
+		if p.Do(func() { unused = free(a) }); unused {
+			break
 		}
-	})
+	}
 	return a
 }
 
-func (s *Stage) next() netip.AddrPort {
+func (s *Stage) next(ip netip.Addr) netip.AddrPort {
 	if s.port++; s.port > lastPort {
 		s.port = firstPort
 	}
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), s.port)
+	return netip.AddrPortFrom(ip, s.port)
 }
 
 func free(a netip.AddrPort) bool {
@@ -109,60 +96,4 @@ func free(a netip.AddrPort) bool {
 		l.Close()
 	}
 	return err == nil
-}
-
-// Listening waits until somebody listens at the address. It does not connect:
-// the first that servers and proxies see is the work. The process that is
-// expected to listen is c; its end is an error that quotes what it said.
-func (s *Stage) Listening(ctx context.Context, a netip.AddrPort, c *Child, within time.Duration) error {
-	late := time.After(within)
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for {
-		var there bool
-		var err error
-		s.Do(func() { there, err = listens(a) })
-		if there || err != nil {
-			return err
-		}
-		select {
-		case <-look.C:
-		case <-c.Done():
-			return fmt.Errorf("%s ended: %s", c.Name(), c.Words())
-		case <-late:
-			return fmt.Errorf("%s does not listen at %v after %v: %s", c.Name(), a, within, c.Words())
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// listens looks into the kernel's table of this thread's network.
-func listens(a netip.AddrPort) (bool, error) {
-	const table = "/proc/thread-self/net/tcp"
-	text, err := os.ReadFile(table)
-	if err != nil {
-		return false, err
-	}
-	ip := a.Addr().As4()
-	local := fmt.Sprintf(": %02X%02X%02X%02X:%04X ", ip[3], ip[2], ip[1], ip[0], a.Port())
-	for line := range strings.Lines(string(text)) {
-		_, rest, found := strings.Cut(line, local)
-		if fields := strings.Fields(rest); found && len(fields) > 1 && fields[1] == "0A" {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// Start runs a command in the stage's network. It gets SIGTERM when ctx is
-// done, and SIGKILL if it does not end then.
-func (s *Stage) Start(ctx context.Context, argv ...string) (c *Child, err error) {
-	s.Do(func() { c, err = start(ctx, argv) })
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", argv[0], err)
-	}
-	s.guard.began(c.PID())
-	go c.watch(s.guard)
-	return c, nil
 }

@@ -92,13 +92,47 @@ func TestContextEndsTheGroup(t *testing.T) {
 	}
 	cancel()
 	<-c.Done()
-	for range 1000 {
+	for start := time.Now(); time.Since(start) < soon; {
 		if state := field("/proc/"+strconv.Itoa(grandchild)+"/status", "State"); state == "unknown" || strings.HasPrefix(state, "Z") {
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
 	t.Error("the child's child still runs")
+}
+
+// looking is told of processes as a guard is, and notes what each one runs then.
+type looking struct{ saw []string }
+
+func (l *looking) Write(line []byte) (int, error) {
+	pid := strings.TrimPrefix(strings.TrimSpace(string(line)), "+ ")
+	command, err := os.ReadFile("/proc/" + pid + "/cmdline")
+	l.saw = append(l.saw, strings.ReplaceAll(string(command), "\x00", " "))
+	return len(line), err
+}
+
+func (*looking) Close() error { return nil }
+
+// A program that begins before the guard knows of it could start others of whom
+// nobody would know, if this one were killed then.
+func TestTheGuardKnowsBeforeTheProgramBegins(t *testing.T) {
+	l := new(looking)
+	p := newPlace(&guard{in: l})
+	c, err := p.Start(t.Context(), "sleep", "100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := "/proc/" + strconv.Itoa(c.PID()) + "/comm"; word(path) != "sleep"; {
+		if c.Ended() {
+			t.Fatal(c.Words())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	c.End()
+	p.leave()
+	if !strings.HasPrefix(l.saw[0], "sh -c "+held) {
+		t.Errorf("it ran %q", l.saw[0])
+	}
 }
 
 func TestNoSuchProgram(t *testing.T) {
@@ -146,6 +180,23 @@ func TestUnknownCongestionControl(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// What a network may choose it has, whatever the machine keeps to itself, and the
+// machine is left as it was.
+func TestCongestionControl(t *testing.T) {
+	allowed := word(settings + "tcp_allowed_congestion_control")
+	s, err := Open("cubic")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer s.Close()
+	if strings.HasPrefix(s.Network, "own") && !strings.Contains(s.Network, "not with") && s.Congestion() != "cubic" {
+		t.Errorf("%q has %q", s.Network, s.Congestion())
+	}
+	if now := word(settings + "tcp_allowed_congestion_control"); now != allowed {
+		t.Errorf("the machine allowed %q, and now %q", allowed, now)
 	}
 }
 

@@ -30,6 +30,9 @@ type Client struct {
 	// Open is how many connections there were, over time.
 	Open Series `json:"open"`
 
+	// Handshakes are a generator's that makes them by itself.
+	Handshakes *Handshakes `json:"handshakes,omitempty"`
+
 	// CPU seconds in the measured time, of the client itself and of the
 	// processes watched.
 	CPU     float64         `json:"cpu"`
@@ -55,6 +58,12 @@ func (c *Client) Add(o *Client) {
 	merge(&c.Patience, o.Patience)
 	merge(&c.Lag, o.Lag)
 	c.Open.Add(o.Open)
+	if o.Handshakes != nil {
+		if c.Handshakes == nil {
+			c.Handshakes = new(Handshakes)
+		}
+		c.Handshakes.Add(o.Handshakes)
+	}
 	c.CPU += o.CPU
 }
 

@@ -15,10 +15,14 @@ func (c *Client) Text(w io.Writer) {
 	for _, line := range c.remarks() {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
+	c.Handshakes.text(w)
+	release, first := c.Handshakes.spans()
 	if table := spans(
 		times{"  latency of served", c.Latency},
 		times{"  connected after", c.Connect},
 		times{"  gave up after", c.Patience},
+		times{"  slot freed to SYN-ACK", release},
+		times{"  slot freed to first byte", first},
 		times{"  client itself late by", c.Lag},
 	); table != nil {
 		fmt.Fprintln(w)

@@ -64,8 +64,7 @@ func coreFlags(args []string, stderr io.Writer) (cfg coreConfig, err error) {
 		return cfg, err
 	}
 	if err := cfg.validate(); err != nil {
-		fmt.Fprintln(stderr, err)
-		return cfg, errFlags
+		return cfg, mistake(fs, stderr, err)
 	}
 	return cfg, nil
 }

@@ -24,4 +24,12 @@
 //	penbench report host1.json host2.json
 //
 // `penbench core` measures the queue alone, in one process and without a socket.
+//
+// `penbench syn` is a client of another kind: it writes the frames of its
+// handshakes itself, and so can be millions of clients that wait (package
+// bench/syn). It needs a network device on which the proxy is a neighbour, and
+// addresses that are nobody's on the Internet. `penbench reflect` is a server of
+// that kind (package bench/reflect). Scenarios that begin with "syn", "tap" or "fwd"
+// make such devices, TAPs for penstock and veths for the others, in networks of
+// their own; that needs root and ip(8).
 package main

@@ -11,7 +11,10 @@ import (
 	"syscall"
 
 	"penstock/bench/client"
+	"penstock/bench/flags"
+	"penstock/bench/reflect"
 	"penstock/bench/server"
+	"penstock/bench/syn"
 )
 
 func main() {
@@ -29,12 +32,14 @@ const usage = `usage: penbench COMMAND FLAGS
   tables             fill the tables of BENCHMARKS.md
   client             connect to a target and measure
   server             answer, and check who asks
+  syn                open handshakes by the million, without a socket, on a link of one's own
+  reflect            answer them, in the same way
   core               measure the queue, without a socket
 Each explains its flags with -h.
 `
 
-// command is one of them. It returns errFlags, ErrFlags of its package, or
-// errFailed when it has said why on stderr.
+// command is one of them. It returns flags.ErrBad or errFailed when it has
+// said why on stderr.
 type command func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 
 // silent is a command that asks nothing.
@@ -45,14 +50,16 @@ func silent(f func(context.Context, []string, io.Writer, io.Writer) error) comma
 }
 
 var commands = map[string]command{
-	"list":   silent(list),
-	"show":   silent(show),
-	"run":    silent(play),
-	"report": silent(reports),
-	"tables": silent(tables),
-	"client": client.Command,
-	"server": server.Command,
-	"core":   silent(core),
+	"list":    silent(list),
+	"show":    silent(show),
+	"run":     silent(play),
+	"report":  silent(reports),
+	"tables":  silent(tables),
+	"client":  client.Command,
+	"server":  server.Command,
+	"syn":     syn.Command,
+	"reflect": reflect.Command,
+	"core":    silent(core),
 }
 
 // start is the program: 0 when all went well, 1 when not, 2 for bad arguments.
@@ -65,7 +72,7 @@ func start(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.Is(err, errFlags), errors.Is(err, client.ErrFlags), errors.Is(err, server.ErrFlags):
+	case errors.Is(err, flags.ErrBad):
 		return 2
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		fmt.Fprintf(stderr, "penbench %s: interrupted\n", args[0])
@@ -75,11 +82,8 @@ func start(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	return 1
 }
 
-// Errors of which stderr or the output has told already.
-var (
-	errFlags  = errors.New("bad flags")
-	errFailed = errors.New("not all is well")
-)
+// errFailed is an error of which stderr or the output has told already.
+var errFailed = errors.New("not all is well")
 
 // parse reads flags, after which nothing may follow.
 func parse(fs *flag.FlagSet, args []string, stderr io.Writer) error {
@@ -97,7 +101,7 @@ func mixed(fs *flag.FlagSet, args []string, stderr io.Writer) (words []string, e
 		if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 			return nil, err
 		} else if err != nil {
-			return nil, errFlags // the flag package has said why
+			return nil, flags.ErrBad // the flag package has said why
 		}
 		if fs.NArg() == 0 {
 			return words, nil
@@ -109,5 +113,5 @@ func mixed(fs *flag.FlagSet, args []string, stderr io.Writer) (words []string, e
 
 func mistake(fs *flag.FlagSet, stderr io.Writer, err error) error {
 	fmt.Fprintf(stderr, "penbench %s: %v\n", fs.Name(), err)
-	return errFlags
+	return flags.ErrBad
 }

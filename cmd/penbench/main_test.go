@@ -18,6 +18,7 @@ import (
 	"penstock/bench/proc"
 	"penstock/bench/result"
 	"penstock/bench/scenarios"
+	"penstock/bench/stage"
 )
 
 // The test binary is penbench too, so that it can run itself as a client and a
@@ -49,7 +50,7 @@ let     flows=4
 server  -then close
 client  -work short -flows $flows
 warm    10ms
-for     100ms
+for     500ms
 metric  conn/s more
 `
 
@@ -111,7 +112,7 @@ func TestMissingRival(t *testing.T) {
 // A program prints the figures in place of servers and clients.
 func TestRunOfProgram(t *testing.T) {
 	dir := t.TempDir()
-	text := "# why\nabout a\nrounds 1\ncase x waiting=1000\nprogram core -waiting $waiting -for 10ms\nmetric admissions/s more\n"
+	text := "# why\nabout a\nrounds 1\ncase x waiting=1000\nprogram core -waiting $waiting -for 300ms\nmetric admissions/s more\n"
 	code := start(t.Context(), []string{"run", quick(t, text), "-once", "-out", dir, "-penstock", "/bin/true"}, nil, io.Discard, t.Output())
 	doc, err := result.Read(filepath.Join(dir, "quick.json"))
 	if code != 0 || err != nil || doc.Cases[0].Peers[0].Rounds[0].Figures["admissions/s"] <= 0 {
@@ -146,18 +147,15 @@ func TestNobodyOutlivesTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := t.TempDir()
-	cmd := exec.Command(os.Args[0], "run", quick(t, direct), "-for", "1h", "-out", t.TempDir(), "-proxy", "penstock", "-penstock", master)
-	cmd.Env = append(os.Environ(), "TMPDIR="+files)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	var family []int
-	for len(family) < 5 { // itself, the stage's, a server, the master, its worker
-		time.Sleep(time.Millisecond)
-		family = proc.Tree(cmd.Process.Pid)
+	for try := 0; len(family) < 5; try++ {
+		// A program that was just written can't be run while another process, just
+		// forked, still has it open.
+		if try == 5 {
+			t.Fatal("it ended by itself")
+		}
+		family = killed(t, files, "run", quick(t, direct), "-for", "1h", "-out", t.TempDir(), "-proxy", "penstock", "-penstock", master)
 	}
-	cmd.Process.Kill()
-	cmd.Wait()
 	for _, pid := range family[1:] {
 		for alive(pid) {
 			time.Sleep(time.Millisecond) // until the test's own limit
@@ -166,6 +164,30 @@ func TestNobodyOutlivesTheProgram(t *testing.T) {
 	if left, err := os.ReadDir(files); err != nil || len(left) > 0 {
 		t.Errorf("%v is left: %v", left, err)
 	}
+}
+
+// killed runs penbench until it has all its children, kills it, and returns all of
+// them: itself, the stage's, a server, the master, its worker. Fewer if it ended by
+// itself.
+func killed(t *testing.T, files string, args ...string) (family []int) {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+files)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	for len(family) < 5 {
+		select {
+		case <-ended:
+			return nil
+		case <-time.After(time.Millisecond):
+			family = proc.Tree(cmd.Process.Pid)
+		}
+	}
+	cmd.Process.Kill()
+	<-ended
+	return family
 }
 
 // alive says that a process is there and is not waiting for its parent's wait.
@@ -201,6 +223,8 @@ func TestMistakes(t *testing.T) {
 		"client extra":          "extra",
 		"server extra":          "extra",
 		"server -then explode":  "stay, close",
+		"syn -work x":           "hold, short, keep or flood",
+		"syn":                   "-device and -target",
 		"list x":                `"x"`,
 		"show":                  "short",
 		"show none":             "short",
@@ -225,6 +249,33 @@ func TestMistakes(t *testing.T) {
 	}
 	if code := start(t.Context(), []string{"run", "-h"}, nil, io.Discard, io.Discard); code != 0 {
 		t.Error("-h: exit", code)
+	}
+}
+
+// Where there can be no link between clients and proxy, "all" is all the others,
+// and who is asked for by name is refused.
+func TestWithoutLinks(t *testing.T) {
+	all, err := scenarios.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	p := &playing{names: []string{"all"}}
+	left, err := p.possible(all, new(stage.Stage), &errs)
+	if err != nil || len(left) == 0 || len(left) == len(all) {
+		t.Errorf("%d of %d are left: %v", len(left), len(all), err)
+	}
+	for _, s := range left {
+		if strings.HasPrefix(s.Name, "syn") || strings.HasPrefix(s.Name, "tap") {
+			t.Error(s.Name, "is left")
+		}
+	}
+	if !strings.Contains(errs.String(), "needs root") || !strings.Contains(errs.String(), "tap-short is left out") {
+		t.Error(errs.String())
+	}
+	p.names = []string{"tap-short"}
+	if _, err := p.possible(all[len(all)-1:], new(stage.Stage), &errs); err == nil || !strings.Contains(err.Error(), "needs root") {
+		t.Error(err)
 	}
 }
 

@@ -101,11 +101,38 @@ func play(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer place.Close()
+	if chosen, err = p.possible(chosen, place, stderr); err != nil {
+		return err
+	}
 	plan, err := p.plan(chosen, place, stderr)
 	if err != nil {
 		return err
 	}
 	return p.perform(ctx, plan, stdout)
+}
+
+// possible leaves out what needs a network device between clients and proxy, if
+// there can be none, and was not asked for by name.
+func (p *playing) possible(chosen []*scenario.Scenario, place *stage.Stage, stderr io.Writer) (left []*scenario.Scenario, err error) {
+	missing := place.Links()
+	for _, s := range chosen {
+		switch {
+		case missing == nil || !linked(s):
+			left = append(left, s)
+		case p.names[0] != "all":
+			return nil, fmt.Errorf("%s: %w", s.Name, missing)
+		default:
+			fmt.Fprintf(stderr, "penbench run: %v: %s is left out\n", missing, s.Name)
+		}
+	}
+	return left, nil
+}
+
+// linked says that a scenario needs such a device, for itself or its program.
+func linked(s *scenario.Scenario) bool {
+	return slices.ContainsFunc(s.Cases, func(c scenario.Case) bool {
+		return c.Link || len(c.Program) > 0 && c.Program[0] == "syn"
+	})
 }
 
 // plan is what is to be run, in order.

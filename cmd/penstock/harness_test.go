@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+const patience = 20 * time.Second
 
 // rig is a control over a proxy that serves in this process.
 type rig struct {

@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 		{"check", append([]string{"check"}, member...), 0, "10.0.0.1:80", ""},
 		{"unknown command", []string{"serve"}, 2, "", `no command "serve"; allowed are run, check, ctl, top, version, help`},
 		{"unknown key", []string{"check", "-listen", ":1", "-member", "10.0.0.1:80,colour=red"}, 2, "", "colour"},
-		{"front of later work", append([]string{"check", "-virtual", "web,listen=:1,pool=default,front=tap"}, member...), 2, "", "front=tap"},
+		{"front without a device", append([]string{"check", "-virtual", "web,listen=:1,pool=default,front=tap"}, member...), 2, "", "front=tap"},
 		{"nothing to do", []string{"run"}, 2, "", "-listen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func (p *running) end(t *testing.T, s os.Signal) {
 		if code != exitOK {
 			t.Errorf("exit code %d", code)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Error("it does not end")
 	}
 }
@@ -191,8 +191,12 @@ func TestTakenAddressIsAnError(t *testing.T) {
 	}
 }
 
+// Not at the usual addresses, where somebody may have a demo, nor at those of
+// another run of this test.
 func TestDemo(t *testing.T) {
-	p := start(t, "run", "-demo", "-listen", "127.0.0.1:0", "-admin", "off", "-access-log", "stderr")
+	pid := os.Getpid()
+	member := fmt.Sprintf("127.%d.%d.91:9101,connection-limit=2", 64+pid>>8%64, pid%256)
+	p := start(t, "run", "-demo", "-listen", "127.0.0.1:0", "-member", member, "-admin", "off", "-access-log", "stderr")
 	p.waitFor(t, `demo server`)
 	p.end(t, syscall.SIGINT)
 }
@@ -201,7 +205,7 @@ func TestDemo(t *testing.T) {
 func waitForDepth(t *testing.T, admin string, depth int) {
 	t.Helper()
 	want := fmt.Sprintf("penstock_pool_connq_depth{pool=\"default\"} %d\n", depth)
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		resp, err := http.Get("http://" + admin + "/metrics")
 		if err != nil {
 			t.Fatal(err)
@@ -217,7 +221,7 @@ func waitForDepth(t *testing.T, admin string, depth int) {
 
 func expect(t testing.TB, c net.Conn, want string) {
 	t.Helper()
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience))
 	b := make([]byte, len(want))
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != want {
 		t.Fatalf("read %q, %v; want %q", b, err, want)

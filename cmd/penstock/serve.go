@@ -84,7 +84,14 @@ func serveUntilSignal(c *config.Config, args []string, e env, log *slog.Logger) 
 
 // announce says where a virtual server of c listens.
 func announce(p *proxy.Proxy, c *config.Config, v *config.Virtual, log *slog.Logger) {
-	log.Info("listening", "virtual", v.Name, "address", p.Listening(v.ID).String(), "pool", c.Pools[v.Pool].Name)
+	args := []any{"virtual", v.Name, "address", p.Listening(v.ID).String(), "pool", c.Pools[v.Pool].Name}
+	if v.Front == config.FrontTap {
+		args = append(args, "front", v.Front.String(), "device", c.Tap.Device)
+	}
+	if v.Transport == config.Forwarded {
+		args = append(args, "mode", v.Transport.String())
+	}
+	log.Info("listening", args...)
 }
 
 // hangUp does what SIGHUP asks for: the access log goes on in a new file, and

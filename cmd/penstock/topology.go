@@ -11,12 +11,13 @@ import (
 	"penstock/stack/kernel"
 	"penstock/stack/proxy"
 	"penstock/stack/proxyheader"
+	"penstock/stack/tap"
 )
 
 // topology translates what the user set into what the proxy takes at the
 // start. Members are numbered through all pools, in order; see config's IDs.
 func topology(c *config.Config, log *slog.Logger) proxy.Config {
-	p := proxy.Config{Log: log}
+	p := proxy.Config{Log: log, Tap: deviceOf(c)}
 	p.Dispatch.Loops = loops(c)
 	p.Dispatch.Seed = rand.Uint64()
 	for i := range c.Virtuals {
@@ -53,7 +54,31 @@ func sessionsOf(c *config.Config, i int) proxy.Virtual {
 		IdleTimeout: v.IdleTimeout, HalfClose: v.HalfClose, Refuse: proxy.Refuse(v.Refuse),
 		Pool:        dispatch.PoolID(c.Pools[v.Pool].ID),
 		AcceptProxy: v.AcceptProxy, TrustedProxies: v.TrustedProxies, ProxyHeaderTimeout: v.ProxyHeaderTimeout,
+		Tap: v.Front == config.FrontTap, SynProof: tap.Proof(v.SynProof), SynShare: v.SynShare,
+		Forward: v.Transport == config.Forwarded, SNAT: v.SNAT,
 	}
+}
+
+// deviceOf is the TAP device as the proxy has it, with the one of servers if
+// they have their own; nil if there is none.
+func deviceOf(c *config.Config) *tap.Config {
+	t := c.Tap
+	if t == nil {
+		return nil
+	}
+	return &tap.Config{
+		Device: t.Device, Addresses: t.Addresses, MAC: t.MAC, MTU: t.MTU,
+		MSS: t.MSS, RACK: t.RACK, Congestion: t.Congestion.String(), TimeWait: t.TimeWait,
+		ReceiveBuffer: t.ReceiveBuffer, SendBuffer: t.SendBuffer, Handshakes: t.SynTable, Flows: t.FlowTable,
+		Gateways: t.Gateways, Servers: linkOf(c.ServerTap),
+	}
+}
+
+func linkOf(t *config.Tap) *tap.Link {
+	if t == nil {
+		return nil
+	}
+	return &tap.Link{Device: t.Device, Addresses: t.Addresses, Gateways: t.Gateways, MAC: t.MAC, MTU: t.MTU}
 }
 
 // virtualOf is virtual server i as the dispatcher has it.
@@ -106,11 +131,12 @@ func downDepth(p *config.Pool) int64 {
 // membersOf are the members of pool i as the dispatcher has them.
 func membersOf(c *config.Config, i int) (all []dispatch.MemberConfig) {
 	p := &c.Pools[i]
+	limits := c.MemberLimits(i)
 	for j, depth := range c.MemberDepths(i) {
 		m := &p.Members[j]
 		all = append(all, dispatch.MemberConfig{
 			Pool: dispatch.PoolID(p.ID), Node: dispatch.NodeID(c.Nodes[m.Node].ID),
-			Limit: m.ConnectionLimit, Depth: depth, State: dispatch.State(m.State),
+			Limit: limits[j], Depth: depth, State: dispatch.State(m.State),
 			Ratio: uint32(c.Ratio(m)), Priority: uint16(m.PriorityGroup), Key: keyOf(m),
 		})
 	}

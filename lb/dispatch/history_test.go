@@ -130,7 +130,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		for _, queue := range []string{"on", "off"} {
 			t.Run(fmt.Sprintf("limit=%d,queue=%s", limit, queue), func(t *testing.T) {
 				text := fmt.Sprintf("pool p queue=%s\nvirtual v\nmember A limit=%d", queue, limit)
-				for range 50 / slower {
+				for range some(50 / slower) {
 					ops, _ := recorded(t, 200, text)
 					if res := porcupine.CheckOperationsTimeout(slots(limit), ops, 20*time.Second); res == porcupine.Illegal {
 						t.Fatal("no order of the operations explains the history")
@@ -153,7 +153,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 // counted only.
 func TestWaitersAreServedInOrder(t *testing.T) {
 	passed := 0
-	for range 100 / slower {
+	for range some(100 / slower) {
 		_, stay := recorded(t, 2000, oneSlot)
 		slices.SortFunc(stay, func(a, b visit) int { return int(a.served - b.served) })
 		// From the end: the earliest answer among those served later.

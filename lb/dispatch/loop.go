@@ -144,6 +144,13 @@ func (l *Loop) room(now Tick, v *virtual, s, in Sticky) (most int64, why Reason)
 	return most, NotRefused
 }
 
+// Depth returns how many wait where a virtual server's clients do, and how many
+// may; negative: any number.
+func (l *Loop) Depth(id VirtualID) (waiting, most int64) {
+	depth, atMost := l.d.virtuals[id].pool.depthOf(l.d, 0)
+	return depth.Load(), atMost.Load()
+}
+
 // hopeless says whether the last of n waiters would not be served in time, at
 // the rate at which they have been lately.
 func (pl *pool) hopeless(now Tick, n int64) bool {
@@ -253,6 +260,16 @@ func (l *Loop) Failed(now Tick, path Path, conn uint32, a *Attempt) Verdict {
 	return l.again(now, path, conn, a, waived)
 }
 
+// Short puts a connection back at its original ticket for which there was nothing
+// to reach the member with: no port, or no record. That is no fault of the
+// member's, which is passed over for a while all the same, and costs no try. The
+// Verdict may be any kind.
+func (l *Loop) Short(now Tick, path Path, conn uint32, a *Attempt) Verdict {
+	l.d.members[path.Member].backOff(now, path.Probe)
+	path.Probe = false
+	return l.again(now, path, conn, a, waived)
+}
+
 // Usable says whether the path's member still takes the connection it was
 // granted to. If not, Withdraw it instead of dialling.
 func (l *Loop) Usable(path Path) bool { return l.d.members[path.Member].takes(path.Persisted) }
@@ -307,7 +324,7 @@ func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt, mark uint8)
 }
 
 // Release gives the path's slot back. It ends every Proceed and every grant
-// that did not end in Failed or Withdraw.
+// that did not end in Failed, Short or Withdraw.
 func (l *Loop) Release(now Tick, path Path) {
 	m, v := l.d.members[path.Member], l.d.virtuals[path.Virtual]
 	h := m.pool.home

@@ -214,6 +214,15 @@ func (s *script) withdraw() {
 	})
 }
 
+// short: there was nothing to dial for these clients with.
+func (s *script) short() {
+	s.each(func(id int, c *scripted) string {
+		path := *s.pathOf(c)
+		c.path = nil
+		return s.took(id, c, s.Loop(c.loop).Short(s.now, path, uint32(id), &c.a))
+	})
+}
+
 func (s *script) must(err error) {
 	if err != nil {
 		s.td.Fatalf(s.t, "%v", err)

@@ -59,6 +59,7 @@ var verbs = map[string]func(*script){
 	"arrive":    (*script).arrive,
 	"dialled":   (*script).dialled,
 	"fail":      (*script).fail,
+	"short":     (*script).short,
 	"release":   (*script).release,
 	"leave":     (*script).leave,
 	"run":       (*script).run,

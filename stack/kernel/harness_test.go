@@ -14,7 +14,7 @@ import (
 	"penstock/stack/sys"
 )
 
-const patience = 10 * time.Second
+const patience = 20 * time.Second
 
 // handler is a Handler made of functions; those that are nil do nothing.
 type handler struct {
@@ -22,6 +22,7 @@ type handler struct {
 	ready    func(ref uint32, r sys.Ready)
 	expired  func(timer uint32, now int64)
 	turn     func(now int64) int64
+	late     func()
 	turns    atomic.Int64
 }
 
@@ -41,6 +42,12 @@ func (h *handler) Turn(now int64) int64 {
 		return h.turn(now)
 	}
 	return 0
+}
+
+func (h *handler) Late() {
+	if h.late != nil {
+		h.late()
+	}
 }
 
 // roomy returns a budget that no test reaches.

@@ -41,7 +41,7 @@ func TestFamilies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var at Address
-			_, clients := accepting(t, func(l *Loop) { at = listenOn(t, l, 7, c.listen, Options{}) })
+			_, clients := accepting(t, func(l *Loop) { at = listenBeside(t, l, 7, c.listen, c.refused) })
 			_, port, err := net.SplitHostPort(at.String())
 			if err != nil || port == "0" {
 				t.Fatalf("listening on %v", at)
@@ -62,6 +62,66 @@ func TestFamilies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listenBeside listens on a port that nobody else on this machine has at certain
+// hosts: they are held until the test ends, so that who connects to them is
+// refused unless the listener takes it.
+func listenBeside(t testing.TB, l *Loop, index int, a Address, hosts []string) Address {
+	t.Helper()
+	for range 20 { // in case somebody has the port there
+		at := listenOn(t, l, index, a, Options{})
+		free := true
+		for _, h := range hosts {
+			free = free && hold(t, netip.AddrPortFrom(netip.MustParseAddr(h), at.Port()))
+		}
+		if free {
+			return at
+		}
+		l.CloseListener(l.Listeners(index)[0])
+	}
+	t.Fatal("no port is free")
+	return a
+}
+
+// hold keeps others from listening at an address until the test ends, without
+// listening there itself. It says whether that was possible; with a listener of
+// ours at the same address it is.
+func hold(t testing.TB, at netip.AddrPort) bool {
+	t.Helper()
+	family, to := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Addr: at.Addr().As16(), Port: int(at.Port())})
+	if at.Addr().Is4() {
+		family, to = unix.AF_INET, &unix.SockaddrInet4{Addr: at.Addr().As4(), Port: int(at.Port())}
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		t.Cleanup(func() { unix.Close(fd) })
+		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unix.Bind(fd, to) == nil
+}
+
+// held is an address whose port stays ours when the loop does not listen there
+// any more.
+func held(t testing.TB, at Address) Address {
+	t.Helper()
+	if !hold(t, at.AddrPort) {
+		t.Fatal("the port is somebody else's already")
+	}
+	return at
+}
+
+// queued waits until so many clients wait to be accepted: who has connected may
+// be one whose last segment is on its way still.
+func queued(t testing.TB, listener, n int) {
+	t.Helper()
+	until(t, func() bool {
+		i, err := unix.GetsockoptTCPInfo(listener, unix.IPPROTO_TCP, unix.TCP_INFO)
+		return err == nil && int(i.Unacked) == n
+	}, "a backlog of %d", n)
 }
 
 // Loops share an address, and the port that the first of them chose; the
@@ -216,11 +276,12 @@ func windowScales(t *testing.T, fd int) (snd, rcv int) {
 // CloseListeners ends accepting; the backlog can be served before.
 func TestDrainBacklog(t *testing.T) {
 	var at Address
-	l, clients := accepting(t, func(l *Loop) { at = listenOn(t, l, 0, local(), Options{}) })
+	l, clients := accepting(t, func(l *Loop) { at = held(t, listenOn(t, l, 0, local(), Options{})) })
 	do(t, l, func() { // with the loop busy, they wait in the backlog
 		for range 100 {
 			dialTo(t, "tcp", at.String())
 		}
+		queued(t, l.Listeners(0)[0], 100)
 		l.DrainBacklog()
 		l.CloseListeners()
 	})

@@ -28,6 +28,9 @@ type Handler interface {
 	// Turn is called after each of these, and after Wake. It returns when it
 	// wants to be called at the latest: 0 never, a time in the past for soon.
 	Turn(now int64) (due int64)
+	// Late is called once after Later, when all that was ready at that moment has
+	// been told of.
+	Late()
 }
 
 // Loop is one event loop.
@@ -50,8 +53,9 @@ type Loop struct {
 	paused    bool  // listeners are off
 	retryAt   int64 // look again at a paused listener, 0: wait for room
 	lastWarn  int64
+	later     bool // Late is to be called
 
-	woken atomic.Bool // a wake-up is on its way
+	woken atomic.Bool // a wake-up is on its way, or a turn is
 }
 
 // started is the start of the process's time.
@@ -127,6 +131,16 @@ func (l *Loop) Wake() {
 	}
 }
 
+// Later has Late called soon: what is best done once for several events is done
+// then. On the loop's goroutine. The poller does not say where a batch of events
+// ends; the event of a waker, which it has told about behind all others, does.
+func (l *Loop) Later() {
+	if !l.later {
+		l.later = true
+		sys.Wake(l.waker)
+	}
+}
+
 // Do has f called soon on the loop's goroutine, between two turns. f may wait
 // for something: the next turn has a time of its own.
 func (l *Loop) Do(f func()) {
@@ -143,6 +157,7 @@ func (l *Loop) Do(f func()) {
 // event is called by the poller for each descriptor that is ready.
 func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 	l.now = Clock()
+	l.woken.Store(true) // its turn comes anyway: who wakes it meanwhile need not
 	ref, unsure := l.table.event(fd)
 	switch {
 	case ref != 0:
@@ -154,13 +169,17 @@ func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 	case fd == l.timer:
 		l.armed = 0
 	case fd == l.waker:
-		l.woken.Store(false) // before turn looks: what comes later wakes again
+		if l.later {
+			l.later = false
+			l.handler.Late()
+		}
 	default:
 		if i := l.listenerOf(fd); i >= 0 {
 			l.accept(i)
 		}
 	}
 	l.table.done()
+	l.woken.Store(false) // before turn looks: what comes later wakes again
 	l.turn()
 	return nil
 }

@@ -48,3 +48,27 @@ func (l *Loop) Reset(fd int) {
 
 // Departed gives the place of a client back whose session is over.
 func (l *Loop) Departed() { l.budget.left() }
+
+// WatchRead registers a descriptor that is no connection's: Ready is called as
+// long as there is something to read.
+func (l *Loop) WatchRead(fd int, ref uint32) bool {
+	l.table.put(fd, ref)
+	if err := l.poller.AddRead(&netpoll.PollAttachment{FD: fd}, false); err != nil {
+		l.warn("can't watch a descriptor", "error", err)
+		return false
+	}
+	return true
+}
+
+// Unwatch ends that; the descriptor stays open.
+func (l *Loop) Unwatch(fd int) {
+	l.poller.Delete(fd)
+	l.table.drop(fd)
+}
+
+// Admits says whether there is a place for one client more.
+func (l *Loop) Admits() bool { return l.budget.open.Load() < l.budget.clients }
+
+// Joined takes a place for a client that came in without a descriptor. It goes
+// back with Departed.
+func (l *Loop) Joined() { l.budget.open.Add(1) }

@@ -16,7 +16,7 @@ func TestListenAndCloseLater(t *testing.T) {
 	var first Address
 	l, clients := accepting(t, func(l *Loop) { first = listenOn(t, l, 1, local(), Options{}) })
 	var second Address
-	do(t, l, func() { second = listenOn(t, l, 2, local(), Options{}) })
+	do(t, l, func() { second = held(t, listenOn(t, l, 2, local(), Options{})) })
 	dialTo(t, "tcp", second.String())
 	if c := receive(t, clients); c.listener != 2 {
 		t.Errorf("accepted at listener %d, want 2", c.listener)
@@ -50,6 +50,7 @@ func TestDrainListener(t *testing.T) {
 			dialTo(t, "tcp", at.String())
 		}
 		fd := l.Listeners(3)[0]
+		queued(t, fd, n)
 		l.DrainListener(fd)
 		l.CloseListener(fd)
 	})

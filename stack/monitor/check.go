@@ -12,21 +12,22 @@ import (
 	"time"
 )
 
-const (
-	mostAnswer = 64 << 10 // bytes that a verdict is made from
+const mostAnswer = 64 << 10 // bytes that a verdict is made from
 
-	// Bounds of the goodbye: see doc.go.
-	mostRest = 1 << 20
-	longRest = 500 * time.Millisecond
-	quiet    = 100 * time.Millisecond
-)
+// bounds are those of a goodbye: see doc.go.
+type bounds struct {
+	bytes       int
+	long, quiet time.Duration
+}
+
+var usual = bounds{bytes: 1 << 20, long: 500 * time.Millisecond, quiet: 100 * time.Millisecond}
 
 // past is a deadline that makes every call on a connection return.
 var past = time.Unix(1, 0)
 
 // check makes one check. It tells the verdict, nil if all is well, as soon as
 // it stands, and returns when the connection is closed.
-func check(ctx context.Context, t *Target, limit time.Duration, tell func(error)) {
+func check(ctx context.Context, t *Target, limit time.Duration, rest bounds, tell func(error)) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	d := net.Dialer{KeepAlive: -1}
@@ -44,7 +45,7 @@ func check(ctx context.Context, t *Target, limit time.Duration, tell func(error)
 	if t.Kind == TCP {
 		conn.(*net.TCPConn).CloseWrite()
 	}
-	goodbye(conn)
+	rest.goodbye(conn)
 }
 
 // talk says what is to be said over a new connection, and judges the answer.
@@ -107,11 +108,11 @@ func find(answer io.Reader, text []byte) error {
 }
 
 // goodbye reads what still comes, so that the close is not a reset.
-func goodbye(conn net.Conn) {
+func (r bounds) goodbye(conn net.Conn) {
 	b := make([]byte, 16<<10)
-	end := time.Now().Add(longRest)
-	for rest := mostRest; rest > 0; {
-		at := time.Now().Add(quiet)
+	end := time.Now().Add(r.long)
+	for left := r.bytes; left > 0; {
+		at := time.Now().Add(r.quiet)
 		if at.After(end) {
 			at = end
 		}
@@ -120,6 +121,6 @@ func goodbye(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		rest -= n
+		left -= n
 	}
 }

@@ -134,7 +134,7 @@ func (m *Monitor) begin(t *target, now time.Duration) {
 	m.ends.Add(1)
 	go func() {
 		defer m.ends.Done()
-		check(n.ctx, &as, n.limit, func(err error) {
+		check(n.ctx, &as, n.limit, usual, func(err error) {
 			n.err = err
 			m.news <- n
 		})

@@ -105,7 +105,7 @@ func unlogged(c *Config) { c.Ended = nil }
 
 // A short connection allocates nothing, parked or not, logged or not.
 func TestShortConnectionAllocatesNothing(t *testing.T) {
-	const connections = 4000
+	const connections = 2000
 	for name, options := range map[string]struct {
 		log   option
 		limit int64

@@ -9,6 +9,7 @@ import (
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
 	"penstock/stack/proxyheader"
+	"penstock/stack/tap"
 )
 
 // Config says what to proxy at the start. Indices are those of Dispatch, and
@@ -23,6 +24,9 @@ type Config struct {
 	// the listeners of Virtuals not included; see kernel.Budget.
 	MaxDescriptors int
 	MaxClients     int // client connections at once; 0: as descriptors allow
+	// Tap is the device for virtual servers with Tap; nil: there are none.
+	Tap     *tap.Config
+	devices *tap.Devices // nil: those that Tap names; tests have their own
 	// MaxPipes is how many pipes a loop may open for splicing, two
 	// descriptors each.
 	MaxPipes int
@@ -38,6 +42,14 @@ type Virtual struct {
 	IdleTimeout time.Duration // no byte either way; 0 never
 	HalfClose   time.Duration // no byte after one side's FIN; 0 never
 	Refuse      Refuse
+
+	// Tap: Listen is an address on the TAP device, and clients are parked before
+	// their handshake is answered.
+	Tap      bool
+	SynProof tap.Proof // see tap.Virtual
+	SynShare int
+	Forward  bool // see tap.Virtual
+	SNAT     []netip.Addr
 
 	// Pool is where its clients go, as the dispatcher has it. New takes it
 	// from Config.Dispatch.
@@ -64,6 +76,7 @@ const (
 	Reset   Refuse = iota // RST
 	Close                 // FIN
 	HTTP503               // a minimal response, then FIN
+	Drop                  // nothing; only with Tap
 )
 
 // OnClose says which parked clients have left, of those that closed their side.
@@ -95,6 +108,10 @@ type Ended struct {
 	Left     string // how it left the queue, see leftAs; "-" if never in it
 	Code     Code
 	Closer   string // client, server, proxy
+
+	// Of a connection that was forwarded, else zeros: packets that were passed on, the
+	// SYN too, modulo 2^32. A large one that is cut later counts once.
+	PacketsUp, PacketsDown uint32
 }
 
 // Code says how a connection ended; see SEMANTICS.

@@ -19,7 +19,14 @@ const starvePause = 20 * time.Millisecond
 func (w *worker) open(i uint32, c *client, path dispatch.Path, now int64) {
 	c.pair = w.pairs.Alloc()
 	p := w.pairs.At(c.pair)
-	*p = pair{client: i, server: relay.Side{FD: -1}, path: path, holds: true, granted: now, active: now, flags: slotted}
+	*p = pair{client: i, server: relay.Side{FD: none}, path: path, holds: true, granted: now, active: now}
+	w.begin(i, c, p, now)
+}
+
+// begin dials for a session that has a slot.
+func (w *worker) begin(i uint32, c *client, p *pair, now int64) {
+	p.flags |= slotted
+	path := &p.path
 	s := w.stats.members[path.Member]
 	s.Dialled.Add(1)
 	s.Open.Add(1)

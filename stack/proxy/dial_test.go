@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"penstock/lb/dispatch"
+	"penstock/stack/sys"
 )
 
 // C27: a refused dial goes on to another member at once, in pools that queue
@@ -22,9 +23,7 @@ func TestC27OtherMemberAtOnce(t *testing.T) {
 				server := s.next(t)
 				pass(t, c, server)
 				soon(t, begun, "the way round the refusing member")
-				c.Close()
-				wantEOF(t, server, "")
-				server.Close()
+				leave(t, c, server)
 				if e := r.wantEnd(Served); e.Member != 1 {
 					t.Errorf("%+v", e)
 				}
@@ -35,17 +34,22 @@ func TestC27OtherMemberAtOnce(t *testing.T) {
 
 // A timed-out dial is a failed one, and the connect timeout is its own clock.
 func TestDialTimesOut(t *testing.T) {
+	const limit = 200 * time.Millisecond
 	s := hold(t)
-	r := start(t, member(blackHole(t), 0), member(s.addr(), 0), tries(1),
-		pool(func(p *Pool) { p.ConnectTimeout = 200 * time.Millisecond }))
+	r := start(t, member(blackHole(t), 0), member(s.addr(), 0), tries(100),
+		func(c *Config) { c.Dispatch.Members[1].State = dispatch.Offline },
+		pool(func(p *Pool) { p.ConnectTimeout = limit }))
 	begun := time.Now()
-	a, b := r.dial(), r.dial()
-	one, two := s.next(t), s.next(t)
-	write(t, a, "x")
-	write(t, b, "x")
-	wantBytes(t, one, "x")
-	wantBytes(t, two, "x")
-	if d := time.Since(begun); d < 200*time.Millisecond || d > 200*time.Millisecond+atOnce {
+	r.dialSaying("x")
+	r.dialSaying("x")
+	r.untilInUse(2)
+	r.change(func(d *dispatch.Dispatcher, now dispatch.Tick) {
+		r.SetPool(0, Pool{ConnectTimeout: never}) // for the dials that are to come
+		d.SetMember(now, 1, dispatch.MemberConfig{Depth: -1})
+	})
+	wantBytes(t, s.next(t), "x")
+	wantBytes(t, s.next(t), "x")
+	if d := time.Since(begun); d < limit || d > limit+atOnce {
 		t.Errorf("both served after %v", d)
 	}
 }
@@ -57,15 +61,19 @@ func TestC31RefusingMemberDrainsNoQueue(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // its work
 	})
 	r := start(t, member(refuser(t), 0), member(s.addr(), 2), tries(3), loops(4))
-	const clients = 20
 	var running sync.WaitGroup
-	for range clients {
-		c := r.dial()
-		running.Go(func() {
-			wantEOF(t, c, "B")
-			c.Close()
-		})
+	come := func(clients int) {
+		for range clients {
+			c := r.dial()
+			running.Go(func() {
+				wantEOF(t, c, "B")
+				c.Close()
+			})
+		}
 	}
+	come(2) // one of each is dialled
+	until(t, func() bool { return r.Dispatcher().Member(0).DialFailures > 0 }, "a refused dial")
+	come(18)
 	running.Wait()
 	if n := r.MemberTotals(0).Connections; n > 10 {
 		t.Errorf("the member that refuses was dialled %d times", n)
@@ -107,14 +115,18 @@ func TestClientResetsWhileDialling(t *testing.T) {
 // parked again, the FIN counts as one of a parked client.
 func TestBareFinWhileDialling(t *testing.T) {
 	s := hold(t)
-	r := start(t, member(blackHole(t), 1), member(s.addr(), 1), tries(5),
-		pool(func(p *Pool) { p.ConnectTimeout = 300 * time.Millisecond }))
+	r := start(t, member(blackHole(t), 1), member(s.addr(), 1), tries(5))
 	a, b := r.dial(), r.dial() // one of each is dialled
 	up := s.next(t)
 	r.untilInUse(2)
 	a.CloseWrite()
 	b.CloseWrite()
 	wantEOF(t, up, "") // passed on where there is a server
+	until(t, func() (seen bool) {
+		r.each(func(_ *worker, _ uint32, c *client) { seen = seen || c.state == dialling && c.side.Ready&sys.Fin != 0 })
+		return seen
+	}, "a FIN while dialling")
+	r.expire()
 	r.wantEnd(ClientQuit)
 	r.untilParked(0)
 	s.none(t)
@@ -143,9 +155,7 @@ func TestIPv6ClientIPv4Server(t *testing.T) {
 	c := r.dial()
 	server := s.next(t)
 	pass(t, c, server)
-	c.Close()
-	wantEOF(t, server, "") // or else the server might be the first
-	server.Close()
+	leave(t, c, server)
 	if e := r.wantEnd(Served); !e.Client.Addr().Is6() || e.Client != c.LocalAddr().(*net.TCPAddr).AddrPort() {
 		t.Errorf("client %v", e.Client)
 	}
@@ -216,7 +226,8 @@ func TestStarvedForDescriptors(t *testing.T) {
 // it had serves the next.
 func TestStarvesTooLong(t *testing.T) {
 	s := hold(t)
-	r, _ := starving(t, s, pool(func(p *Pool) { p.ConnectTimeout = 200 * time.Millisecond }))
+	r, _ := starving(t, s)
+	r.isolated(func(now int64) { r.workers[0].feed(now + int64(never)) })
 	for range 2 {
 		r.wantEnd(DialFailed)
 	}

@@ -2,7 +2,7 @@
 // sessions. One session is one client's connection, from accept to its end.
 //
 // The sentence that must stay true: the proxy asks the dispatcher; each
-// Proceed, and each grant, ends in exactly one Release, Failed or Withdraw;
+// Proceed, and each grant, ends in exactly one Release, Failed, Short or Withdraw;
 // nothing else takes or gives a slot.
 //
 // A session belongs to one loop for all its life. It is a client record (64

@@ -28,8 +28,7 @@ func TestC60Drain(t *testing.T) {
 		return err != nil
 	}, "newcomers refused")
 	pass(t, holder, server)
-	holder.Close()
-	server.Close()
+	leave(t, holder, server)
 	server = s.next(t)
 	pass(t, waiter, server)
 	select {
@@ -37,8 +36,7 @@ func TestC60Drain(t *testing.T) {
 		t.Error("drained, with a client connected")
 	default:
 	}
-	waiter.Close()
-	server.Close()
+	leave(t, waiter, server)
 	select {
 	case <-drained:
 	case <-time.After(patience):

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"golang.org/x/sys/unix"
+
 	"penstock/lb/dispatch"
 	"penstock/stack/relay"
 	"penstock/stack/sys"
@@ -39,14 +41,21 @@ func (w *worker) drive(i uint32, c *client, now int64) {
 	}
 }
 
-// serverFailed notes that the server broke off: its stream does not end well,
-// whatever the kernel will say when it has been read, and its slot is free.
+// serverFailed notes that the server broke off, which gives its slot free. Its stream
+// does not end well then, unless its FIN came first: a server that has closed may be
+// forgotten by its machine before a slow client has all, and what comes late for it,
+// a probe or a larger window, is answered with a reset. That ends nothing that was
+// not over; a client that says more, to nobody, is reset for it.
 func (w *worker) serverFailed(p *pair, now int64) {
-	if sys.Error(int(p.server.FD)) != 0 || p.flags&serverDeaf != 0 {
+	e, deaf := sys.Error(int(p.server.FD)), p.flags&serverDeaf != 0
+	switch {
+	case deaf, e != 0 && e != unix.EPIPE:
 		p.flags |= serverBroke
 		p.down.Cut()
-		w.release(p, now)
+	case e == 0:
+		return
 	}
+	w.release(p, now)
 }
 
 // finished ends a session in which both sides have said all.
@@ -91,7 +100,7 @@ func (w *worker) serverReset(i uint32, c *client, p *pair, now int64) {
 // flushed resets the client once it has acknowledged what was sent to it.
 // There is no event for that, so it is looked at now and then.
 func (w *worker) flushed(i uint32, c *client, p *pair, now int64) {
-	if sys.Unacked(int(c.side.FD)) == 0 || p.flushes >= flushTries {
+	if !w.clientUnacked(c) || p.flushes >= flushTries {
 		w.end(i, c, ServerReset, "server", now)
 		return
 	}

@@ -14,7 +14,7 @@ func TestEarlyAnswer(t *testing.T) {
 	for _, fin := range []bool{false, true} {
 		t.Run(map[bool]string{false: "reset", true: "FIN and reset"}[fin], func(t *testing.T) {
 			s := hold(t)
-			r := start(t, member(s.addr(), 0), halfClose(5*time.Second))
+			r := start(t, member(s.addr(), 0), halfClose(never))
 			c := r.dial()
 			up := s.next(t)
 			wrote := make(chan error, 1)

@@ -23,21 +23,21 @@ const (
 	optionsAfter = 3 * time.Second
 )
 
-const http503 = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+var http503 = []byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
 // refuse tells a client that it won't be served, in its virtual server's way.
 func (w *worker) refuse(i uint32, c *client, code Code, now int64) {
 	w.stats.virtuals[c.virtual].Refused.Add(1)
 	how := w.p.virtuals[c.virtual].Refuse
-	if how == Reset {
+	if how == Reset || how == Drop {
 		w.end(i, c, code, "proxy", now)
 		return
 	}
-	fd := int(c.side.FD)
+	var last []byte
 	if how == HTTP503 {
-		sys.Send(fd, []byte(http503))
+		last = http503
 	}
-	sys.ShutdownWrite(fd)
+	w.clientFin(c, last)
 	c.state = refusing
 	c.pair = w.pairs.Alloc()
 	*w.pairs.At(c.pair) = pair{client: i, server: relay.Side{FD: -1}, granted: now, refused: code}
@@ -55,7 +55,7 @@ func (w *worker) refuse(i uint32, c *client, code Code, now int64) {
 // become a reset which overtakes the refusal.
 func (w *worker) discard(i uint32, c *client, now int64) {
 	for range 16 {
-		n, e := sys.Recv(int(c.side.FD), w.waste)
+		n, e := w.clientRecv(c, w.waste)
 		if e == unix.EAGAIN {
 			return
 		}
@@ -75,6 +75,8 @@ func (w *worker) Expired(timer uint32, now int64) {
 	switch c.state {
 	case heading:
 		w.noHeader(i, c, "proxy", now)
+	case shaking:
+		w.end(i, c, ClientQuit, "client", now) // it is not there any more
 	case dialling:
 		w.dialFailed(i, c, p, now)
 	case relaying:
@@ -92,6 +94,7 @@ func (w *worker) relayExpired(i uint32, c *client, p *pair, now int64) {
 	if p.flags&optionsSet == 0 && now >= p.connected+int64(optionsAfter) {
 		p.flags |= optionsSet
 		w.p.virtuals[c.virtual].Options.Apply(int(p.server.FD))
+		w.clientOptions(c)
 	}
 	at, code := w.silence(c, p)
 	if at != 0 && at <= now {
@@ -139,14 +142,8 @@ func (w *worker) end(i uint32, c *client, code Code, closer string, now int64) {
 	if w.p.cfg.Ended != nil {
 		w.report(c, code, closer, now)
 	}
-	if c.side.FD >= 0 {
-		if code == Served || code == ServerEnd || c.state == refusing {
-			w.loop.Close(int(c.side.FD))
-		} else {
-			w.loop.Reset(int(c.side.FD))
-		}
-		c.side.FD = -1
-	}
+	w.dropHandshake(c, now)
+	w.closeClient(c, code == Served || code == ServerEnd || c.state == refusing, now)
 	if c.pair == 0 {
 		w.depart(i, c)
 		return

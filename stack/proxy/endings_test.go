@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"penstock/stack/kernel"
 	"penstock/stack/sys"
 )
@@ -21,10 +19,11 @@ func TestResetBetweenTurns(t *testing.T) {
 	client := r.dial()
 	up := s.next(t)
 	pass(t, client, up)
-	client.SetReadBuffer(4 << 10)
-	go up.Write(make([]byte, 300<<10)) // more than a client takes that does not read
-	time.Sleep(50 * time.Millisecond)
-	r.on(func(w *worker) {
+	const size = 300 << 10 // more than a client takes that does not read
+	up.Write(make([]byte, size))
+	until(t, func() bool { return unacked(t, up) == 0 }, "all of it at the proxy")
+	r.isolated(func(int64) {
+		w := r.workers[0]
 		for i := uint32(1); i < w.clients.Cap(); i++ {
 			c := w.clients.At(i)
 			if c.state != relaying {
@@ -32,11 +31,16 @@ func TestResetBetweenTurns(t *testing.T) {
 			}
 			w.queueMore(c, w.pairs.At(c.pair))
 			reset(up)
-			time.Sleep(20 * time.Millisecond) // the reset arrives
+			r.untilBroken(1)
 			w.Ready(serverRef(i), sys.In|sys.Out|sys.Fin|sys.Err, kernel.Clock())
+			if c.state != flushing {
+				t.Errorf("state %d, want flushing", c.state)
+			}
 		}
 	})
-	io.Copy(io.Discard, client)
+	if n, err := io.Copy(io.Discard, client); n != size || !isReset(err) {
+		t.Errorf("%d bytes, then %v; want %d and a reset", n, err, size)
+	}
 	r.wantEnd(ServerReset)
 }
 
@@ -52,7 +56,7 @@ func TestUrgentInBulk(t *testing.T) {
 		front, back := bytes.Repeat([]byte("a"), 400_000), bytes.Repeat([]byte("b"), 100_000)
 		go func() {
 			client.Write(front)
-			withFD(t, client, func(fd int) error { return unix.Sendto(fd, []byte("!"), unix.MSG_OOB, nil) })
+			urgent(t, client)
 			client.Write(back)
 			if fin {
 				client.CloseWrite()

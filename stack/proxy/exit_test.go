@@ -17,36 +17,35 @@ func TestC12EveryExitServesTheWaiter(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options []option
-		leave   func(t *testing.T, holder, server *net.TCPConn)
+		leave   func(t *testing.T, r *rig, holder, server *net.TCPConn)
 		code    Code
 		late    time.Duration
 	}{
-		{"client FIN", nil, func(t *testing.T, holder, server *net.TCPConn) {
-			holder.Close()
-			wantEOF(t, server, "")
-			server.Close()
+		{"client FIN", nil, func(t *testing.T, _ *rig, holder, server *net.TCPConn) {
+			leave(t, holder, server)
 		}, Served, 0},
-		{"client reset", nil, func(t *testing.T, holder, server *net.TCPConn) {
+		{"client reset", nil, func(t *testing.T, _ *rig, holder, server *net.TCPConn) {
 			reset(holder)
 			wantReset(t, server, "")
 		}, ClientReset, 0},
-		{"server FIN", nil, func(t *testing.T, holder, server *net.TCPConn) {
+		{"server FIN", nil, func(t *testing.T, _ *rig, holder, server *net.TCPConn) {
 			server.Close()
 			wantEOF(t, holder, "")
 			holder.Close()
 		}, ServerEnd, 0},
-		{"server reset", nil, func(t *testing.T, holder, server *net.TCPConn) {
+		{"server reset", nil, func(t *testing.T, _ *rig, holder, server *net.TCPConn) {
 			reset(server)
 			wantReset(t, holder, "")
 		}, ServerReset, 0},
-		{"server reset, client stays", nil, func(t *testing.T, holder, server *net.TCPConn) {
+		{"server reset, client stays", nil, func(t *testing.T, _ *rig, holder, server *net.TCPConn) {
 			reset(server)
 		}, ServerReset, 0},
-		{"idle-timeout", []option{idle(clock)}, func(t *testing.T, holder, server *net.TCPConn) {
+		{"idle-timeout", []option{idle(never)}, func(t *testing.T, r *rig, holder, server *net.TCPConn) {
+			r.age(never)
 			wantReset(t, holder, "")
 			wantReset(t, server, "")
-		}, Idle, clock},
-		{"half-close-timeout", []option{halfClose(clock)}, func(t *testing.T, holder, server *net.TCPConn) {
+		}, Idle, 0},
+		{"half-close-timeout", []option{halfClose(clock)}, func(t *testing.T, _ *rig, holder, server *net.TCPConn) {
 			server.CloseWrite()
 			wantEOF(t, holder, "")
 			wantReset(t, server, "")
@@ -60,7 +59,7 @@ func TestC12EveryExitServesTheWaiter(t *testing.T) {
 			pass(t, holder, server)
 			waiter := r.park()
 			begun := time.Now()
-			c.leave(t, holder, server)
+			c.leave(t, r, holder, server)
 			pass(t, waiter, s.next(t))
 			if d := time.Since(begun); d > c.late+atOnce {
 				t.Errorf("the waiter was served after %v", d)
@@ -91,7 +90,7 @@ func TestC12FailedDialServesTheWaiter(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}
-			if d := time.Since(begun); d > 3*time.Second { // back-off of the member included
+			if d := time.Since(begun); d > atOnce { // back-off of the member included
 				t.Errorf("it took %v", d)
 			}
 			if v := r.Dispatcher().Member(0); v.DialFailures != clients {

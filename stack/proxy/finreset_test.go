@@ -39,6 +39,9 @@ func TestClientFinThenReset(t *testing.T) {
 			}
 			begun := time.Now()
 			reset(client)
+			if c.together {
+				r.untilBroken(1)
+			}
 			if c.answer != "" {
 				write(t, up, c.answer)
 			}

@@ -15,6 +15,7 @@ func TestC22ResetAndGrantTogether(t *testing.T) {
 		r.hold()
 		reset(holder)
 		reset(head)
+		r.untilBroken(2)
 		r.run()
 		up := s.next(t)
 		pass(t, second, up) // had the dead one been dialled, this were its server

@@ -30,6 +30,7 @@ func (w *worker) greet(i uint32, c *client, v *Virtual, now int64) {
 // awaitHeader waits for the rest of the header.
 func (w *worker) awaitHeader(i uint32, c *client, v *Virtual, now int64) {
 	c.state = heading
+	w.clientOptions(c)
 	c.pair = w.pairs.Alloc()
 	*w.pairs.At(c.pair) = pair{client: i, server: relay.Side{FD: -1}, granted: now}
 	if !w.watchClient(i, c) {
@@ -44,12 +45,12 @@ func (w *worker) awaitHeader(i uint32, c *client, v *Virtual, now int64) {
 // headingReady looks whether the header is whole. The client may have closed
 // its side behind it, like any client.
 func (w *worker) headingReady(i uint32, c *client, r sys.Ready, now int64) {
-	if failed(c, r) != 0 {
+	if w.failed(c, r) != 0 {
 		w.noHeader(i, c, "client", now)
 		return
 	}
 	if r&sys.Unsure != 0 {
-		c.side.Ready |= sys.Poll(int(c.side.FD)) // it may hide a FIN
+		c.side.Ready |= w.clientPoll(c) // it may hide a FIN
 	}
 	switch w.readHeader(i, c) {
 	case nil:
@@ -71,7 +72,7 @@ func (w *worker) headingReady(i uint32, c *client, r sys.Ready, now int64) {
 // Until it is whole it is only looked at. From then on its addresses are the
 // session's, unless it has none.
 func (w *worker) readHeader(i uint32, c *client) error {
-	n, e := sys.Peek(int(c.side.FD), w.waste)
+	n, e := w.clientPeek(c, w.waste)
 	switch {
 	case e == unix.EAGAIN:
 		return proxyheader.ErrShort
@@ -84,7 +85,7 @@ func (w *worker) readHeader(i uint32, c *client) error {
 	if err != nil {
 		return err
 	}
-	if got, e := sys.Recv(int(c.side.FD), w.waste[:n]); e != 0 || got != n {
+	if got, e := w.clientRecv(c, w.waste[:n]); e != 0 || got != n {
 		return proxyheader.ErrLength // urgent data in it
 	}
 	if !h.Local {
@@ -114,7 +115,7 @@ func (w *worker) noHeader(i uint32, c *client, closer string, now int64) {
 func (w *worker) announce(i uint32, c *client, p *pair, v proxyheader.Version) {
 	to, told := w.targets[i]
 	if !told {
-		to = sys.Local(int(c.side.FD))
+		to = w.clientLocal(c)
 	}
 	b := w.waste[:0]
 	switch v {

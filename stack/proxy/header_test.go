@@ -69,8 +69,7 @@ func TestHeaderTimeout(t *testing.T) {
 	r := start(t, member(s.addr(), 0), behindProxy, headerTimeout(limit))
 	for _, said := range []string{"", "PROXY ", v2[:len(v2)-1]} {
 		begun := time.Now()
-		c := r.dial()
-		write(t, c, said)
+		c := r.dialSaying(said)
 		wantReset(t, c, "")
 		if d := time.Since(begun); d < limit || d > limit+atOnce {
 			t.Errorf("%q: ended after %v, want %v", said, d, limit)
@@ -103,11 +102,13 @@ func TestLeavesInHeader(t *testing.T) {
 		if e := r.wantEnd(NoHeader); said != "" && e.Closer != "client" {
 			t.Errorf("%+v", e)
 		}
+		until(t, func() bool { return r.Clients() == 0 }, "nobody there")
 		c = r.dial()
 		write(t, c, said)
 		until(t, func() bool { return r.Clients() == 1 }, "accepted")
 		reset(c)
 		r.wantEnd(NoHeader)
+		until(t, func() bool { return r.Clients() == 0 }, "nobody there")
 	}
 	s.none(t)
 }
@@ -204,8 +205,7 @@ func TestLocalHeader(t *testing.T) {
 		write(t, c, header)
 		server := s.next(t)
 		pass(t, c, server)
-		c.Close()
-		server.Close()
+		leave(t, c, server)
 		if e := r.end(); e.Client != addrPort(c.LocalAddr()) {
 			t.Errorf("client %v, want %v", e.Client, c.LocalAddr())
 		}
@@ -267,6 +267,7 @@ func TestSourceIsTheHeaders(t *testing.T) {
 			server.Close()
 		}
 		e := r.end()
+		r.untilInUse(0)
 		if went[source] == nil {
 			went[source] = map[int]bool{}
 		}
@@ -292,6 +293,7 @@ func TestSourceIsTheHeaders(t *testing.T) {
 		plain.untilInUse(1)
 		reset(c)
 		e := plain.end()
+		plain.untilInUse(0)
 		if first < 0 {
 			first = e.Member
 		}
@@ -317,13 +319,11 @@ func TestTicketIsAcceptTime(t *testing.T) {
 	r.untilParked(1)
 	write(t, early, v1)
 	r.untilParked(2)
-	holder.Close()
-	server.Close()
+	leave(t, holder, server)
 	r.end()
 	server = s.next(t)
 	pass(t, early, server) // it was accepted first
-	early.Close()
-	server.Close()
+	leave(t, early, server)
 	if e := r.wantEnd(Served); e.Wait < dawdle {
 		t.Errorf("waited %v, was accepted %v ago", e.Wait, dawdle)
 	}
@@ -410,13 +410,11 @@ func TestHeaderPassedOn(t *testing.T) {
 				}
 			}
 		})
-		holder.Close()
-		server.Close()
+		leave(t, holder, server)
 		server = s.next(t)
 		wait := wantV2(t, server, to[0], to[1])
 		wantBytes(t, server, "ping")
-		waiter.Close()
-		server.Close()
+		leave(t, waiter, server)
 		r.end()
 		if e := r.end(); e.Wait.Truncate(time.Microsecond) != wait || wait == 0 || e.Up != 4 || e.Client != to[0] {
 			t.Errorf("told %v: %+v", wait, e)

@@ -130,7 +130,7 @@ func TestIsolateBeforeAndAfter(t *testing.T) {
 // Stop in the middle of isolations, many times: all of them end, as done or as
 // ErrStopped, and so does Run.
 func TestStopWhileIsolating(t *testing.T) {
-	rounds := 200
+	rounds := 100
 	if testing.Short() {
 		rounds = 20
 	}

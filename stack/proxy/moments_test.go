@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"net"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,12 +43,77 @@ func (s *still) run() {
 	}
 }
 
+// untilBroken waits, while the loop is held, until so many sockets of sessions
+// have an error: resets may be on their way.
+func (s *still) untilBroken(n int) {
+	s.t.Helper()
+	w := s.workers[0]
+	until(s.t, func() bool {
+		broken := 0
+		for i := uint32(1); i < w.clients.Cap(); i++ {
+			c := w.clients.At(i)
+			if c.state == 0 {
+				continue
+			}
+			fds := []int32{c.side.FD}
+			if c.pair != 0 {
+				fds = append(fds, w.pairs.At(c.pair).server.FD)
+			}
+			for _, fd := range fds {
+				if fd >= 0 && sys.Poll(int(fd))&sys.Err != 0 {
+					broken++
+				}
+			}
+		}
+		return broken == n
+	}, "%d sockets broken", n)
+}
+
 // on runs f on the loop and waits for it.
 func (s *still) on(f func(w *worker)) {
 	done := make(chan struct{})
 	w := s.workers[0]
 	w.loop.Do(func() { f(w); close(done) })
 	<-done
+}
+
+// age makes those that are there older: who is parked came so much earlier, and
+// connections have been silent for so much longer. Their timers look at once.
+func (r *rig) age(d time.Duration) {
+	r.t.Helper()
+	r.each(func(w *worker, i uint32, c *client) {
+		switch c.state {
+		case parked:
+			c.accepted -= int64(d)
+		case relaying:
+			w.pairs.At(c.pair).active -= int64(d)
+			w.loop.StartTimer(c.pair, 0)
+		}
+	})
+}
+
+// expire has the clocks of those that dial run out.
+func (r *rig) expire() {
+	r.t.Helper()
+	r.each(func(w *worker, i uint32, c *client) {
+		if c.state == dialling {
+			w.loop.StartTimer(c.pair, 0)
+		}
+	})
+}
+
+// each calls f for each session, while the loops stand still.
+func (r *rig) each(f func(w *worker, i uint32, c *client)) {
+	r.t.Helper()
+	r.isolated(func(int64) {
+		for _, w := range r.workers {
+			for i := uint32(1); i < w.clients.Cap(); i++ {
+				if c := w.clients.At(i); c.state != 0 {
+					f(w, i, c)
+				}
+			}
+		}
+	})
 }
 
 // Leaving loses against a grant: the record stays until the grant comes, and
@@ -56,8 +123,8 @@ func TestLeaveAfterGrant(t *testing.T) {
 	r := startStill(t, member(s.addr(), 1))
 	holder := r.dial()
 	server := s.next(t)
-	head, second := r.park(), r.park()
-	_ = head
+	pass(t, holder, server)
+	_, second := r.park(), r.park()
 	r.on(func(w *worker) {
 		now := kernel.Clock()
 		for i := uint32(1); i < w.clients.Cap(); i++ {
@@ -90,9 +157,11 @@ func TestUnsureEventOfParkedClientThatReset(t *testing.T) {
 	r.dial()
 	s.next(t)
 	c := r.park()
-	r.on(func(w *worker) {
+	r.isolated(func(int64) {
+		w := r.workers[0]
 		write(t, c, "bytes")
 		reset(c)
+		r.untilBroken(1)
 		for i := uint32(1); i < w.clients.Cap(); i++ {
 			if c := w.clients.At(i); c.state == parked {
 				w.Ready(clientRef(i), sys.In|sys.Out|sys.Unsure, kernel.Clock())
@@ -153,7 +222,7 @@ func TestUrgentData(t *testing.T) {
 		pass(t, c, up)
 		r.hold()
 		write(t, c, "before")
-		withFD(t, c, func(fd int) error { return unix.Sendto(fd, []byte("!"), unix.MSG_OOB, nil) })
+		urgent(t, c)
 		write(t, c, "behind")
 		c.CloseWrite()
 		r.run()
@@ -163,7 +232,24 @@ func TestUrgentData(t *testing.T) {
 	}
 }
 
-// A FIN and a reset that come together behind bytes: the bytes arrive.
+// urgent sends an urgent byte, when there is room for it.
+func urgent(t testing.TB, c *net.TCPConn) {
+	raw, err := c.SyscallConn()
+	if err == nil {
+		err = raw.Write(func(fd uintptr) bool {
+			err := unix.Sendto(int(fd), []byte("!"), unix.MSG_OOB, nil)
+			if err != nil && err != unix.EAGAIN {
+				t.Error(err)
+			}
+			return err != unix.EAGAIN
+		})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A FIN and a reset that come together behind bytes: the bytes arrive, and the FIN.
 func TestServerBytesFinAndReset(t *testing.T) {
 	s := hold(t)
 	r := startStill(t, member(s.addr(), 0))
@@ -172,12 +258,24 @@ func TestServerBytesFinAndReset(t *testing.T) {
 		up := s.next(t)
 		pass(t, c, up)
 		write(t, c, "unread")
+		until(t, func() bool { return unread(t, up) == len("unread") }, "bytes at the server")
 		r.hold()
 		write(t, up, "answer")
 		up.CloseWrite()
 		up.Close() // with bytes unread
+		r.untilBroken(1)
 		r.run()
-		wantReset(t, c, "answer")
-		r.wantEnd(ServerReset)
+		wantEOF(t, c, "answer")
+		c.Close()
+		r.wantEnd(ServerEnd)
 	}
+}
+
+// unread returns how many bytes have come that nobody has read.
+func unread(t testing.TB, c *net.TCPConn) (n int) {
+	withFD(t, c, func(fd int) (err error) {
+		n, err = unix.IoctlGetInt(fd, unix.SIOCINQ)
+		return err
+	})
+	return n
 }

@@ -29,6 +29,7 @@ type objects struct {
 // the slot was.
 type destination struct {
 	address sys.Address
+	at      netip.AddrPort // the same
 	pool    int
 }
 
@@ -49,7 +50,7 @@ func (p *Proxy) SetPool(id int, pl Pool) { p.pools = put(p.pools, id, pl) }
 
 // SetMember makes member id of a pool known, with its address.
 func (p *Proxy) SetMember(id, pool int, at netip.AddrPort) {
-	p.members = put(p.members, id, destination{sys.NewAddress(at), pool})
+	p.members = put(p.members, id, destination{sys.NewAddress(at), at, pool})
 	for _, w := range p.workers {
 		w.countMember(id)
 	}
@@ -62,6 +63,9 @@ func (p *Proxy) SetVirtual(id int, v Virtual) {
 	was := p.virtuals[id]
 	p.virtuals[id] = v
 	for _, w := range p.workers {
+		if v.Tap {
+			w.tap.Change(id, v.onTap())
+		}
 		if v.Options != was.Options {
 			for _, fd := range w.loop.Listeners(id) {
 				w.loop.SetOptions(fd, v.Options)
@@ -125,5 +129,9 @@ func (p *Proxy) forgetMember(id int) bool {
 // conn, which waits there: the source address of its PROXY header if it had
 // one.
 func (p *Proxy) ClientOf(loop int, conn uint32) netip.AddrPort {
-	return p.workers[loop].clients.At(conn).peer.AddrPort()
+	w := p.workers[loop]
+	if conn&handshakeBit != 0 {
+		return w.tap.Peer(conn &^ handshakeBit).AddrPort()
+	}
+	return w.clients.At(conn).peer.AddrPort()
 }

@@ -31,7 +31,12 @@ func (p *Proxy) Open(list ...Opening) error {
 	case p.draining.Load():
 		return ErrDraining
 	}
-	n := len(list) * len(p.workers)
+	n := 0
+	for i := range list {
+		if !list[i].Tap {
+			n += len(p.workers)
+		}
+	}
 	if !p.budget.Withdraw(n) {
 		return fmt.Errorf("too few descriptors for %d more listeners, one for each loop: connections may hold %d and hold %d; allowed is a higher RLIMIT_NOFILE, or fewer -loops",
 			n, p.budget.Max(), p.budget.Used())
@@ -47,7 +52,7 @@ func (p *Proxy) Open(list ...Opening) error {
 func (p *Proxy) open(list []Opening) error {
 	ours := p.ports()
 	for i := range list {
-		if at := list[i].Listen; !ours[at.Port()] {
+		if at := list[i].Listen; !list[i].Tap && !ours[at.Port()] {
 			if err := at.Free(); err != nil {
 				return err
 			}
@@ -68,6 +73,10 @@ func (p *Proxy) open(list []Opening) error {
 			return err
 		}
 	}
+	if err := p.openTap(list); err != nil {
+		p.unopen(sockets)
+		return err
+	}
 	for i := range p.workers {
 		p.workers[i].closing = append(p.workers[i].closing, old[i]...)
 	}
@@ -85,7 +94,11 @@ type socketSet struct {
 
 // bind takes the address. What it returns with an error is to be closed.
 func (p *Proxy) bind(o *Opening) (s socketSet, err error) {
-	s.at = o.Listen // the first loop's socket chooses the port if it is 0
+	s.at = o.Listen
+	if o.Tap {
+		return s, nil
+	}
+	// The first loop's socket chooses the port if it is 0
 	for range p.workers {
 		fd, at, err := kernel.Bind(s.at, o.Options)
 		if err != nil {
@@ -99,6 +112,9 @@ func (p *Proxy) bind(o *Opening) (s socketSet, err error) {
 // take makes the sockets the loops'.
 func (p *Proxy) take(id int, s *socketSet) error {
 	for i, w := range p.workers {
+		if len(s.fds) == 0 {
+			break // on the TAP device
+		}
 		if err := w.loop.Take(s.fds[i], id); err != nil {
 			return fmt.Errorf("listen on %v: %w", s.at, err)
 		}
@@ -152,7 +168,9 @@ func (p *Proxy) ports() map[uint16]bool {
 
 // isOpen says whether clients of virtual server id may still arrive.
 func (p *Proxy) isOpen(id int) bool {
-	return slices.ContainsFunc(p.workers, func(w *worker) bool { return len(w.loop.Listeners(id)) > 0 })
+	return slices.ContainsFunc(p.workers, func(w *worker) bool {
+		return len(w.loop.Listeners(id)) > 0 || w.tap != nil && w.tap.Listens(id)
+	})
 }
 
 // CloseVirtual closes the listeners of virtual server id, which is taken from
@@ -163,6 +181,9 @@ func (p *Proxy) isOpen(id int) bool {
 func (p *Proxy) CloseVirtual(id int) {
 	for _, w := range p.workers {
 		w.closing = append(w.closing, w.loop.Listeners(id)...)
+		if w.tap != nil {
+			w.tap.Shut(id)
+		}
 	}
 	p.closed = append(p.closed, id)
 }

@@ -246,6 +246,15 @@ func write(t testing.TB, c *net.TCPConn, s string) {
 	}
 }
 
+// leave closes a session, the client first. Its server closes when it has seen
+// that: of two that close together the proxy may see either first.
+func leave(t testing.TB, client, server *net.TCPConn) {
+	t.Helper()
+	client.Close()
+	wantEOF(t, server, "")
+	server.Close()
+}
+
 // pass checks that both directions of a session work.
 func pass(t testing.TB, client, server *net.TCPConn) {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"penstock/stack/kernel"
 	"penstock/stack/proxyheader"
 	"penstock/stack/relay"
+	"penstock/stack/tap"
 )
 
 // Proxy is the sessions of all loops.
@@ -19,6 +20,8 @@ type Proxy struct {
 	dispatch *dispatch.Dispatcher
 	budget   *kernel.Budget
 	workers  []*worker
+
+	devices *tap.Devices // nil: no TAP front end
 
 	objects // changed while all loops stand still, see Isolate
 
@@ -43,6 +46,10 @@ func New(cfg Config) (*Proxy, error) {
 			p.Close()
 			return nil, err
 		}
+	}
+	if err := p.addTap(); err != nil {
+		p.Close()
+		return nil, err
 	}
 	if err := p.addObjects(); err != nil {
 		p.Close()
@@ -132,6 +139,9 @@ func (p *Proxy) Drain() <-chan struct{} {
 		w.loop.Do(func() {
 			w.loop.DrainBacklog() // who got through the handshake is served
 			w.loop.CloseListeners()
+			if w.tap != nil {
+				w.tap.Drain()
+			}
 			w.drained = p.oneDrained
 		})
 	}
@@ -168,6 +178,7 @@ func (p *Proxy) Stop() {
 
 // Close frees what New opened. Run does it; it is for a proxy that never ran.
 func (p *Proxy) Close() {
+	p.closeTap()
 	for _, w := range p.workers {
 		w.loop.Free()
 		w.relay.Close()
@@ -176,6 +187,10 @@ func (p *Proxy) Close() {
 
 // cut ends the sessions of a loop that are in the given state; 0 is any.
 func (w *worker) cut(only sessionState, now int64) {
+	w.cutHandshakes(now)
+	if only == 0 {
+		w.cutFlows(now)
+	}
 	for i := uint32(1); i < w.clients.Cap(); i++ {
 		c := w.clients.At(i)
 		switch {

@@ -121,8 +121,7 @@ func TestC23Expires(t *testing.T) {
 			r.dial()
 			s.next(t)
 			begun := time.Now()
-			c := r.park()
-			write(t, c, "request")
+			c := r.dialSaying("request")
 			switch Refuse(how) {
 			case Reset:
 				wantReset(t, c, "")

@@ -49,12 +49,55 @@ func TestC48FinAndReset(t *testing.T) {
 		c := r.dial()
 		up := s.next(t)
 		write(t, up, hundred)
+		until(t, func() bool { return unacked(t, up) == 0 }, "all of it at the proxy") // a reset drops what is not
 		reset(up)
 		wantReset(t, c, hundred)
 		if e := r.wantEnd(ServerReset); e.Down != 100_000 {
 			t.Errorf("%d bytes down", e.Down)
 		}
 	})
+}
+
+// A server that has closed may be forgotten by its machine long before a slow client
+// has all bytes: what comes late for it, a keep-alive probe or a larger window, is
+// answered with a reset. Its stream ended well all the same, and the client gets
+// the FIN. The slot is free at the reset.
+func TestResetBehindServerFIN(t *testing.T) {
+	hundred := strings.Repeat("f", 100_000)
+	for _, more := range []bool{false, true} {
+		s := hold(t)
+		r := startStill(t, member(s.addr(), 1))
+		c := r.dial()
+		up := s.next(t)
+		pass(t, c, up)
+		waiter := r.park()
+		write(t, up, hundred[:20_000])
+		r.hold()
+		write(t, up, hundred[20_000:50_000])
+		up.CloseWrite()
+		until(t, func() bool { return unacked(t, up) == 0 }, "all of it, and the FIN, at the proxy")
+		reset(up)
+		r.untilBroken(1)
+		if more { // what the client says now is lost, and it has to learn that
+			write(t, c, "more")
+			until(t, func() bool { return unacked(t, c) == 0 }, "it at the proxy")
+		}
+		r.run()
+		pass(t, waiter, s.next(t))
+		if more {
+			if got, err := io.ReadAll(c); string(got) != hundred[:50_000] || err != nil && !isReset(err) {
+				t.Errorf("%d bytes, then %v", len(got), err)
+			}
+			r.wantEnd(ServerReset)
+			until(t, func() bool { _, err := c.Write([]byte{1}); return err != nil }, "the reset at the client")
+			continue
+		}
+		wantEOF(t, c, hundred[:50_000])
+		c.Close()
+		if e := r.wantEnd(ServerEnd); e.Closer != "server" || e.Down != 50_004 {
+			t.Errorf("%+v", e)
+		}
+	}
 }
 
 // What the server sent before its reset reaches a client that reads slowly,

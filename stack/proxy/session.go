@@ -16,7 +16,7 @@ type client struct {
 	peer     sys.Peer // its PROXY header's source, if it had one
 	virtual  dispatch.VirtualID
 	side     relay.Side
-	waiter   dispatch.Waiter // while parked
+	waiter   dispatch.Waiter // while parked; Slot is its handshake while shaking
 	pair     uint32          // 0: none
 	position uint32          // in the queue when it was parked first; 0: never
 	tries    uint8           // dispatch.Attempt
@@ -29,6 +29,7 @@ type sessionState uint8
 
 const (
 	heading sessionState = iota + 1 // its PROXY header is not whole yet
+	shaking                         // has a slot, and its handshake is being completed (TAP)
 	parked
 	departed // the client left, but its outcome is on its way
 	starved  // has a slot, but there is no descriptor to dial with
@@ -44,7 +45,11 @@ func (c *client) attempt() dispatch.Attempt {
 
 // source is the client's address as the dispatcher wants it.
 func (c *client) source() dispatch.Source {
-	return dispatch.Source{Hi: binary.BigEndian.Uint64(c.peer.Addr[:8]), Lo: binary.BigEndian.Uint64(c.peer.Addr[8:])}
+	return sourceOf(c.peer)
+}
+
+func sourceOf(p sys.Peer) dispatch.Source {
+	return dispatch.Source{Hi: binary.BigEndian.Uint64(p.Addr[:8]), Lo: binary.BigEndian.Uint64(p.Addr[8:])}
 }
 
 // pair is the server's half of a session, and its timer's number. A client

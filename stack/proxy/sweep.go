@@ -15,6 +15,7 @@ type sweep struct {
 	id   uint16 // of a virtual server or member
 	at   int64  // sessions that got their slot later are left alone
 	next uint32 // pair to be looked at
+	flow uint32 // of the TAP port, the last that was looked at
 }
 
 type sweepKind uint8
@@ -57,9 +58,28 @@ func (w *worker) sweepOn(now int64) {
 			done++
 		}
 	}
-	if s.next >= w.pairs.Cap() {
+	if s.next >= w.pairs.Cap() && w.sweepFlows(s, sweepDo-done, now) {
 		w.sweeps = w.sweeps[1:]
 	}
+}
+
+// sweepFlows goes on with the flows, which come behind the pairs.
+func (w *worker) sweepFlows(s *sweep, do int, now int64) (done bool) {
+	if w.tap == nil {
+		return true
+	}
+	for range sweepLook {
+		if do <= 0 {
+			return false
+		}
+		if s.flow = w.tap.NextFlow(s.flow); s.flow == 0 {
+			return true
+		}
+		if w.sweepFlow(s, s.flow, now) {
+			do--
+		}
+	}
+	return false
 }
 
 // swept does to a pair's session what the sweep is for, if it is meant.

@@ -44,8 +44,7 @@ func TestC12ResetMember(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	pass(t, two, upB)
-	two.Close()
-	upB.Close()
+	leave(t, two, upB)
 	r.wantEnd(Served)
 	pass(t, waiter, b.next(t))
 	a.none(t)

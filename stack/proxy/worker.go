@@ -10,6 +10,7 @@ import (
 	"penstock/stack/relay"
 	"penstock/stack/slab"
 	"penstock/stack/sys"
+	"penstock/stack/tap"
 )
 
 // worker is the sessions of one loop. Only the loop's goroutine touches it.
@@ -20,21 +21,27 @@ type worker struct {
 	loop  *kernel.Loop
 	disp  *dispatch.Loop
 	relay *relay.Worker
-	waste []byte // for what is read and thrown away, and for PROXY headers
+	tap   *tap.Port // nil: there is none
+	waste []byte    // for what is read and thrown away, and for PROXY headers
 
 	stats *Stats                // changed while the loop stands still
 	shown atomic.Pointer[Stats] // the same, for other goroutines
 
-	clients slab.Slab[client]
-	pairs   slab.Slab[pair]
-	more    []uint32            // pairs whose turn was over before they were
-	starved []uint32            // clients with a slot and no descriptor
-	retryAt int64               // when to look at starved
-	closing []int               // listeners to be closed in the next turn
-	sweeps  []sweep             // to be done, oldest first
-	targets map[uint32]sys.Peer // by client: what its PROXY header says that it connected to
-	ended   Ended               // space for report
-	drained func()              // called once when no session is left; nil: not draining
+	clients        slab.Slab[client]
+	pairs          slab.Slab[pair]
+	more           []uint32            // pairs whose turn was over before they were
+	starved        []uint32            // clients with a slot and no descriptor
+	retryAt        int64               // when to look at starved
+	closing        []int               // listeners to be closed in the next turn
+	sweeps         []sweep             // to be done, oldest first
+	targets        map[uint32]sys.Peer // by client: what its PROXY header says that it connected to
+	ended          Ended               // space for report
+	conns          []uint32            // clients by connection of the TAP port
+	tried          map[uint32]tried    // by record
+	tapWatched     bool
+	framesCame     bool // this turn
+	serversWatched bool
+	drained        func() // called once when no session is left; nil: not draining
 }
 
 // A reference for the poller is a client's index and which side it is.
@@ -73,6 +80,7 @@ func (w *worker) decided(i uint32, c *client, v dispatch.Verdict, now int64) {
 		w.open(i, c, v.Path, now)
 	case dispatch.Wait:
 		c.state, c.waiter = parked, v.Waiter
+		w.clientOptions(c)
 		if c.position == 0 {
 			c.position = uint32(min(v.Position, 1<<32-1))
 		}
@@ -87,20 +95,36 @@ func (w *worker) decided(i uint32, c *client, v dispatch.Verdict, now int64) {
 // watchClient registers the client's socket, once. Without that (no memory, or
 // more than epoll's max_user_watches) the session has to end.
 func (w *worker) watchClient(i uint32, c *client) bool {
-	if !c.watched {
+	if _, ok := c.side.End(); !ok && !c.watched {
 		c.watched = w.loop.Watch(int(c.side.FD), clientRef(i))
+		return c.watched
 	}
-	return c.watched
+	return true
 }
 
 // Ready is called when an event came for a session's socket.
 func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
+	switch ref {
+	case tapRef:
+		w.tap.Readable(now)
+		w.framesCame = true
+		return
+	case serversRef:
+		w.tap.ServersReadable(now)
+		w.framesCame = true
+		return
+	}
 	i := ref >> 1
 	c := w.clients.At(i)
 	if ref&serverSide != 0 {
 		w.serverReady(i, c, r, now)
 		return
 	}
+	w.clientReady(i, c, r, now)
+}
+
+// clientReady is for both kinds of clients.
+func (w *worker) clientReady(i uint32, c *client, r sys.Ready, now int64) {
 	c.side.Ready |= r
 	switch c.state {
 	case heading:
@@ -108,11 +132,11 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 	case parked, starved:
 		w.parkedReady(i, c, r, now)
 	case dialling:
-		if failed(c, r) != 0 {
+		if w.failed(c, r) != 0 {
 			w.end(i, c, ClientReset, "client", now)
 		}
 	case relaying:
-		switch failed(c, r) {
+		switch w.failed(c, r) {
 		case 0:
 			w.drive(i, c, now)
 		case unix.ETIMEDOUT:
@@ -121,7 +145,7 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 			w.clientReset(i, c, now)
 		}
 	case flushing:
-		if failed(c, r) != 0 {
+		if w.failed(c, r) != 0 {
 			w.end(i, c, ServerReset, "server", now)
 		}
 	case refusing:
@@ -132,11 +156,11 @@ func (w *worker) Ready(ref uint32, r sys.Ready, now int64) {
 // failed returns the error by which the client's connection broke off, a reset
 // mostly; 0 if it did not. It is asked before anything is read: a FIN in front
 // of the reset would read as a clean end.
-func failed(c *client, r sys.Ready) sys.Errno {
+func (w *worker) failed(c *client, r sys.Ready) sys.Errno {
 	if r&(sys.Err|sys.Unsure) == 0 {
 		return 0
 	}
-	return sys.Error(int(c.side.FD))
+	return w.clientError(c)
 }
 
 func (w *worker) serverReady(i uint32, c *client, r sys.Ready, now int64) {
@@ -163,14 +187,13 @@ func (w *worker) parkedReady(i uint32, c *client, r sys.Ready, now int64) {
 // known of its socket. It is never read: a FIN is bare if there is nothing to
 // peek at.
 func (w *worker) gone(c *client, r sys.Ready) bool {
-	if failed(c, r) != 0 {
+	if w.failed(c, r) != 0 {
 		return true
 	}
 	if r&(sys.Fin|sys.Unsure) == 0 {
 		return false
 	}
-	var b [1]byte
-	n, e := sys.Peek(int(c.side.FD), b[:])
+	n, e := w.clientPeek(c, w.waste[:1])
 	if e != 0 {
 		return e != unix.EAGAIN
 	}
@@ -184,7 +207,7 @@ func (w *worker) leaves(c *client, bare bool, r sys.Ready) bool {
 		return bare
 	case LeaveAny:
 		if r&sys.Fin == 0 { // Unsure only
-			r = sys.Poll(int(c.side.FD))
+			r = w.clientPoll(c)
 		}
 		return r&sys.Fin != 0
 	}
@@ -202,8 +225,7 @@ func (w *worker) left(i uint32, c *client, now int64) { w.leave(i, c, ClientQuit
 func (w *worker) leave(i uint32, c *client, code Code, now int64) {
 	if c.state == parked && !w.disp.Leave(dispatch.Tick(now), c.waiter, dispatch.Tick(c.accepted)) {
 		c.state, c.ending = departed, code
-		w.loop.Reset(int(c.side.FD))
-		c.side.FD = -1
+		w.closeClient(c, false, now)
 		return
 	}
 	w.end(i, c, code, closerOf(code), now)
@@ -234,11 +256,18 @@ func (w *worker) Turn(now int64) (due int64) {
 		w.sweepOn(now)
 	}
 	w.outcomes(now)
-	if w.drained != nil && w.clients.Len() == 0 {
+	tapDue := int64(0)
+	if w.tap != nil {
+		tapDue = w.tapTurn(now)
+	}
+	if w.drained != nil && w.idle() {
 		w.drained()
 		w.drained = nil
 	}
-	return w.nextTurn()
+	if due = w.nextTurn(); due == 0 || tapDue != 0 && tapDue < due {
+		due = tapDue
+	}
+	return due
 }
 
 func (w *worker) outcomes(now int64) {
@@ -269,6 +298,10 @@ func (w *worker) nextTurn() int64 {
 }
 
 func (w *worker) outcome(o dispatch.Outcome, now int64) {
+	if o.Conn&handshakeBit != 0 {
+		w.handshakeOutcome(o.Conn&^handshakeBit, &o, now)
+		return
+	}
 	c := w.clients.At(o.Conn)
 	switch {
 	case c.state == departed:
@@ -288,7 +321,7 @@ func (w *worker) outcome(o dispatch.Outcome, now int64) {
 // connection for somebody who is not there.
 func (w *worker) granted(i uint32, c *client, path dispatch.Path, now int64) {
 	switch {
-	case w.gone(c, sys.Poll(int(c.side.FD))):
+	case w.gone(c, w.clientPoll(c)):
 		w.disp.Release(dispatch.Tick(now), path)
 		w.end(i, c, ClientQuit, "client", now)
 	case !w.disp.Usable(path):

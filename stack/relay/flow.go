@@ -73,14 +73,21 @@ func (w *Worker) Pump(f *Flow, src, dst *Side, last bool) Status {
 	if f.state&done != 0 {
 		return Done
 	}
-	for before := f.Bytes; f.Bytes-before < turnBytes; {
+	if _, ok := src.End(); ok {
+		return w.pumpEnd(f, src, dst, last)
+	}
+	most := uint64(turnBytes)
+	if _, ok := dst.End(); ok {
+		most = endBytes
+	}
+	for before := f.Bytes; f.Bytes-before < most; {
 		if f.held > 0 {
 			if s := w.flush(f, dst); s != moved {
 				return s
 			}
 		}
 		if f.state&ended != 0 {
-			return f.finish(dst, last)
+			return w.finish(f, dst, last)
 		}
 		if dst.Ready&sys.Out == 0 || src.Ready&sys.In == 0 {
 			return Stuck
@@ -93,7 +100,7 @@ func (w *Worker) Pump(f *Flow, src, dst *Side, last bool) Status {
 }
 
 // finish passes the end on.
-func (f *Flow) finish(dst *Side, last bool) Status {
+func (w *Worker) finish(f *Flow, dst *Side, last bool) Status {
 	if f.state&cut != 0 {
 		return SrcReset
 	}
@@ -101,7 +108,7 @@ func (f *Flow) finish(dst *Side, last bool) Status {
 	if last {
 		return Done
 	}
-	if e := sys.ShutdownWrite(int(dst.FD)); e != 0 && e != unix.ENOTCONN {
+	if e := w.shutdown(dst); e != 0 && e != unix.ENOTCONN {
 		return DstGone
 	}
 	return Done
@@ -109,6 +116,9 @@ func (f *Flow) finish(dst *Side, last bool) Status {
 
 // fill reads once. Nothing is held when it is called, so the pipe is empty.
 func (w *Worker) fill(f *Flow, src, dst *Side) Status {
+	if conn, ok := dst.End(); ok {
+		return w.fillEnd(f, src, conn, dst)
+	}
 	if f.full >= spliceAfter && src.Ready&sys.Unsure == 0 && w.borrow(f) {
 		return w.splice(f, src)
 	}
@@ -164,7 +174,7 @@ func (w *Worker) send(f *Flow, b []byte, dst *Side) Status {
 		return moved
 	}
 	f.atOnce(dst)
-	n, e := sys.Send(int(dst.FD), b)
+	n, e := w.write(dst, b)
 	if e != 0 && e != unix.EAGAIN {
 		return DstGone
 	}
@@ -239,5 +249,5 @@ func (w *Worker) flushOnce(f *Flow, dst *Side) (int, sys.Errno) {
 		return sys.Splice(w.pipes[f.pipe-1].R, int(dst.FD), int(f.held))
 	}
 	b := w.buffers[f.buf-1].B
-	return sys.Send(int(dst.FD), b[len(b)-int(f.held):])
+	return w.write(dst, b[len(b)-int(f.held):])
 }

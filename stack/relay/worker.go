@@ -9,6 +9,8 @@ import (
 // Worker is what the flows of one loop share: the copy buffer, the pipes, and
 // the buffers of those whose destination is stuck. Not safe for concurrent use.
 type Worker struct {
+	Ends Ends // what sides of EndSide are; set before the first of them is pumped
+
 	space []byte // what a copy goes through
 
 	pipes     []sys.Pipe // all that were opened

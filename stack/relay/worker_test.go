@@ -12,9 +12,7 @@ import (
 	"penstock/stack/sys"
 )
 
-var past, noDeadline = time.Unix(1, 0), time.Time{}
-
-func soonEnough() time.Time { return time.Now().Add(100 * time.Millisecond) }
+var noDeadline time.Time
 
 // stuck returns flows of one worker, each with bytes held in splice mode, or
 // in a buffer if there is no pipe for it.

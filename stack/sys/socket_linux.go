@@ -198,3 +198,12 @@ func Unacked(fd int) int {
 	}
 	return int(v)
 }
+
+// Queued returns how many bytes can be read.
+func Queued(fd int) int {
+	var v int32
+	if _, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCINQ, uintptr(unsafe.Pointer(&v))); e != 0 {
+		return 0
+	}
+	return int(v)
+}

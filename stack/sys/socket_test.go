@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -87,6 +88,11 @@ func TestEndOfBacklogAndOfStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	for deadline := time.Now().Add(20 * time.Second); Poll(lfd)&In == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) { // its last segment may be on its way still
+			t.Fatal("who has connected does not come")
+		}
+	}
 	fd, _, e := a.Accept(lfd)
 	if e != 0 {
 		t.Fatal(e)

@@ -138,8 +138,8 @@ func TestC74OnlyParkedWait(t *testing.T) {
 	a := listen(t, "A", nil)
 	p := setup{members: []string{a.limit(5)}}.start(t)
 	in := p.fill(a, 5)
-	p.polite(3)
 	parked := time.Now()
+	p.polite(3)
 	p.awaitDepth(3)
 	never(t, 300*time.Millisecond, "depth other than 3", func() bool { return p.depth() != 3 })
 	for _, v := range in[:3] {

@@ -10,11 +10,28 @@
 // reported of a proxy that limits or queues. The other tests are promises of
 // our own.
 //
-// # Not yet
+// # Over TAP
 //
-// C67 to C71 need front=tap.
+//	go test ./tools/cases -tap -run C15          with front=tap
+//	go test ./tools/cases -tap -syn-proof=always ... when each client that waits has to prove that it hears
 //
-// Elsewhere: C42 and C44 to C52 are of the relay and are tested with stack.
+// The same tests run once more over a TAP device for each penstock, in a network
+// namespace that goes with the process; clients are the kernel's there. TestOverTap
+// does that with the others, where there are TAP devices. What has no meaning
+// there is in a table with it. C67 to C71, and TestTap..., are for TAP only.
+//
+// # Forwarded
+//
+//	go test ./tools/cases -forward -run C15      with mode=forward, clients and servers on TAP devices
+//
+// And once more, with a second device for each penstock that has the servers behind
+// it; see arm and far. Their kernel is that of the clients, or one of a namespace of
+// their own where they have to see clients' addresses. TestOverForward does that
+// with the others. TestForward... are for it only.
+//
+// # Elsewhere
+//
+// C42 and C44 to C52 are of the relay and are tested with stack.
 //
 // # How it is measured
 //

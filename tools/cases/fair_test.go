@@ -152,11 +152,10 @@ func (o *overload) run(p *proxy, a *server, rate int, warm, span, limit time.Dur
 
 func (o *overload) one(p *proxy, limit time.Duration) {
 	begun := time.Now()
-	conn, err := connect(p.addr)
+	c, err := p.dial("")
 	took := time.Since(begun)
 	served := false
 	if err == nil {
-		c := &client{conn, p.t, time.Now()}
 		served = c.greeting(patience) != ""
 		took = time.Since(c.at)
 		if served {
@@ -179,42 +178,49 @@ func (o *overload) one(p *proxy, limit time.Duration) {
 
 // With ten times as many as can be served, refuse-early says so at once to
 // those whose turn would not come in time, and the servers are as busy as
-// without them.
+// without it.
 func TestRefuseEarlyUnderOverload(t *testing.T) {
-	const limit, stay, queueTime = 20, 200 * time.Millisecond, time.Second
-	a := listen(t, "A", lasting(stay))
-	p := setup{
-		pool:    "refuse-early=on,queue-time-limit=" + queueTime.String(),
-		members: []string{a.limit(limit)},
-	}.start(t)
-	var o overload
+	const limit, stay, queueTime = 10, 200 * time.Millisecond, time.Second
 	warm, span := 3*time.Second, time.Duration(count(7, 20))*time.Second
 	rate := 10 * limit * int(time.Second/stay)
-	o.run(p, a, rate, warm, span, queueTime)
+	var o, without overload
+	var both sync.WaitGroup
+	for o, early := range map[*overload]string{&o: "on", &without: "off"} {
+		a := listen(t, "A", lasting(stay))
+		p := setup{
+			pool:    "refuse-early=" + early + ",queue-time-limit=" + queueTime.String(),
+			members: []string{a.limit(limit)},
+		}.start(t)
+		both.Go(func() { o.run(p, a, rate, warm, span, queueTime) })
+	}
+	both.Wait()
 	// Served/s of capacity is how much of the slots is used: both are of the
 	// time that the server takes for one.
-	used := o.used.Seconds() / (limit * o.span.Seconds())
-	t.Logf("%.2f %% of the capacity used, %.1f/s; waits p50 %v, longest %v; refused %d: p50 %v, p99 %v; late %d",
-		100*used, float64(o.came)/o.span.Seconds(), o.waits.at(0.5), o.waits.at(1),
-		len(o.refused), o.refused.at(0.5), o.refused.at(0.99), o.late)
+	used, usual := o.used.Seconds()/(limit*o.span.Seconds()), without.used.Seconds()/(limit*without.span.Seconds())
+	stall := min(o.span, stalledIn(o.from, time.Now()))
+	t.Logf("%.2f %% of the capacity used, %.2f %% without it, %.1f/s; waits p50 %v, longest %v; refused %d: p50 %v, p99 %v; late %d; %v for stalls",
+		100*used, 100*usual, float64(o.came)/o.span.Seconds(), o.waits.at(0.5), o.waits.at(1),
+		len(o.refused), o.refused.at(0.5), o.refused.at(0.99), o.late, stall)
 	if raced { // its speed is not what is asked for
 		return
 	}
-	// A few seconds can lie in a stall of the machine.
-	if least := float64(count(95, 98)); 100*used < least {
-		t.Errorf("%.2f %% of the capacity used; want %v", 100*used, least)
+	// Whose wait a stall lengthens leaves no short queue behind for the servers.
+	if used < 0.95*usual-stall.Seconds()/o.span.Seconds()/2 {
+		t.Errorf("%.2f %% of the capacity used; without it %.2f %%", 100*used, 100*usual)
 	}
-	if p50 := o.refused.at(0.5); p50 > 5*time.Millisecond {
+	if p50 := o.refused.at(0.5); p50 > queueTime/20 {
 		t.Errorf("refused after %v", p50)
 	}
 	// On a machine whose two cores others use, too, a time slice lies between.
-	if p99 := o.refused.at(0.99); p99 > 5*time.Millisecond+slack {
+	if p99 := o.refused.at(0.99); p99 > 5*time.Millisecond+slack+stall {
 		t.Errorf("refused: p99 %v", p99)
 	}
-	if n := len(o.waits) + len(o.refused); o.late > n/50 {
-		t.Errorf("%d of %d expired all the same", o.late, n)
+	// Whose turn a stall has put off could not know.
+	n := float64(len(o.waits) + len(o.refused) + o.late)
+	if most := n/50 + n*stall.Seconds()/o.span.Seconds(); float64(o.late) > most {
+		t.Errorf("%d of %v expired all the same", o.late, n)
 	}
-	if longest := o.waits.at(1); longest > queueTime+slack {
+	if longest := o.waits.at(1); longest > queueTime+slack+stall {
 		t.Errorf("somebody waited %v", longest)
 	}
 }
@@ -239,13 +245,15 @@ func TestCodelBoundsWaits(t *testing.T) {
 		t.Logf("%d came to the server; waits p50 %v, p90 %v, longest %v; %d refused",
 			o.came, o.waits.at(0.5), o.waits.at(0.9), o.waits.at(1), len(o.refused))
 	}
-	// 8 service times is where codel is to end; what others take of the
-	// machine comes on top.
-	if p90 := codel.waits.at(0.9); p90 > 8*stay+slack {
-		t.Errorf("p90 of the waits %v", p90)
+	// 8 service times is where codel is to end, and the limit is where fifo does;
+	// what others take of the machine comes on top.
+	stall := stalledIn(codel.from, time.Now())
+	if c, f := codel.waits.at(0.9), fifo.waits.at(0.9); c > f/2+stall {
+		t.Errorf("p90 of the waits %v; without codel %v", c, f)
 	}
-	if f, c := fifo.came, codel.came; c < f*8/10 { // a short queue runs dry when the clients stall
-		t.Errorf("%d come to the server; without codel %d", c, f)
+	// A short queue runs dry when the clients stall.
+	if f, c := float64(fifo.came), float64(codel.came); c < f*0.8*(1-min(1, stall.Seconds()/codel.span.Seconds())) {
+		t.Errorf("%v come to the server; without codel %v", c, f)
 	}
 }
 
@@ -282,7 +290,7 @@ func TestTopClassFirst(t *testing.T) {
 			break
 		}
 	}
-	if list[0].Client[:9] != "127.0.1.1" {
+	if !strings.HasPrefix(list[0].Client, near("127.0.1.1:")) {
 		t.Errorf("the first of the list is %v", list[0].Client)
 	}
 }
@@ -291,10 +299,10 @@ func TestTopClassFirst(t *testing.T) {
 // later, no more. Who comes that much later than a waiter is behind it.
 func TestLowestClassIsNotStarved(t *testing.T) {
 	t.Parallel()
-	const age, classes = 60 * time.Millisecond, 7
+	const age, classes = 200 * time.Millisecond, 7
 	a := newGuestBook(t, time.Millisecond)
 	p := setup{
-		virtual: "queue-class-from=127.0.1.0/24:7", pool: "queue-class-age=" + age.String(),
+		virtual: "queue-class-from=127.0.1.0/24:7", pool: "queue-time-limit=60s,queue-class-age=" + age.String(),
 		members: []string{a.limit(1)},
 	}.start(t)
 	holder := p.connect()
@@ -305,7 +313,7 @@ func TestLowestClassIsNotStarved(t *testing.T) {
 		p.politeFrom("127.0." + itoa(min(i, 1)) + ".1").say(itoa(i) + "\n")
 		p.awaitDepth(i + 1)
 		seen = append(seen, time.Now())
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
 	}
 	holder.say("holder\n")
 	holder.ends(patience)

@@ -60,7 +60,7 @@ func TestC19BareFINWhileParked(t *testing.T) {
 				c.Close()
 			}
 			if policy == "leave" {
-				await(t, atOnce, "all left", func() bool { return p.depth() == 0 && p.pool().Abandoned == 5 })
+				await(t, leaving(), "all left", func() bool { return p.depth() == 0 && p.pool().Abandoned == 5 })
 				v.end()
 				a.nobody(200 * time.Millisecond)
 				return
@@ -93,7 +93,7 @@ func TestC20LeavingWhileParked(t *testing.T) {
 		p.awaitDepth(i + 1)
 	}
 	clients[1].reset()
-	await(t, atOnce, "depth 2", func() bool { return p.depth() == 2 && p.pool().Abandoned == 1 })
+	await(t, leaving(), "depth 2", func() bool { return p.depth() == 2 && p.pool().Abandoned == 1 })
 	clients[0].say("first\n")
 	clients[2].say("third\n")
 	for _, want := range []string{"first", "third"} {
@@ -123,9 +123,8 @@ func TestC21LeaversCostNothing(t *testing.T) {
 		for range 4 {
 			all.Go(func() {
 				for range n / 4 {
-					if c, err := connect(p.addr); err == nil {
-						c.SetLinger(0)
-						c.Close()
+					if c, err := p.dial(""); err == nil {
+						c.reset()
 					} else {
 						t.Error(err)
 						return
@@ -137,9 +136,17 @@ func TestC21LeaversCostNothing(t *testing.T) {
 		await(t, patience, "depth 1", func() bool { return p.depth() == 1 })
 	}
 	leavers(2000) // so that all code has run once
-	before := p.memory()
-	leavers(count(20_000, 200_000))
-	if grown := p.memory() - before; grown > 10<<20*raceFactor {
+	most := int64(10 << 20)
+	if *overTap { // garbage of half-open connections, which is not much enough to be collected
+		most = 48 << 20
+	}
+	grown := most*raceFactor + 1
+	for i := 0; i < 4 && grown > most*raceFactor; i++ { // what is kept of each, grows each time; garbage does not
+		before := p.memory()
+		leavers(count(20_000, 200_000))
+		grown = p.memory() - before
+	}
+	if grown > most*raceFactor {
 		t.Errorf("grew by %d kB", grown>>10)
 	} else {
 		t.Logf("grew by %d kB", grown>>10)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // api asks a proxy's admin socket.
@@ -112,7 +111,7 @@ func (p *proxy) metric(series string) float64 {
 // current is 0.
 func (p *proxy) awaitIdle() {
 	p.t.Helper()
-	await(p.t, 5*time.Second, "all current counters 0", func() bool {
+	await(p.t, patience+leaving(), "all current counters 0", func() bool {
 		return p.metric("penstock_descriptors") == 0 && p.depth() == 0 && p.inUse() == 0
 	})
 }

@@ -132,12 +132,19 @@ func (p *proxy) ctlFails(words ...string) (said string, err error) {
 type flagFile struct {
 	t    testing.TB
 	path string
+	link *link // over TAP
 }
 
 // filed starts a proxy whose objects stand in a file.
 func filed(t testing.TB, lines string, s setup) (*proxy, flagFile) {
 	t.Helper()
-	f := flagFile{t, filepath.Join(t.TempDir(), "flags")}
+	suits(t)
+	f := flagFile{t: t, path: filepath.Join(t.TempDir(), "flags")}
+	if *overTap {
+		s.link = newLink(t)
+		s.link.reach()
+		f.link = s.link
+	}
 	f.write(lines)
 	s.flags = append(s.flags, "-flagfile", f.path)
 	s.file = true
@@ -147,6 +154,9 @@ func filed(t testing.TB, lines string, s setup) (*proxy, flagFile) {
 // write replaces the file in one step.
 func (f flagFile) write(lines string) {
 	f.t.Helper()
+	if f.link != nil {
+		lines = f.link.over(lines)
+	}
 	if err := os.WriteFile(f.path+"~", []byte(lines), 0o600); err != nil {
 		f.t.Fatal(err)
 	}

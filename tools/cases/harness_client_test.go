@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -11,22 +12,34 @@ import (
 	"time"
 )
 
-// client is a connection to the proxy.
+// client is a connection to the proxy. Over TAP it may be one that the kernel
+// is still trying to make, and late then keeps what it has said.
 type client struct {
 	*net.TCPConn
-	t  testing.TB
-	at time.Time // when it was connected
+	t    testing.TB
+	at   time.Time // when it began to connect: nobody can have accepted it before
+	late *late     // nil, but over TAP
+	to   netip.AddrPort
 }
 
 // connect opens a connection that is closed when the test ends.
 func (p *proxy) connect() *client {
 	p.t.Helper()
-	c, err := connect(p.addr)
-	if err != nil {
-		p.t.Fatal(err)
+	return p.from("")
+}
+
+// dial is connect for who may be refused before it is connected, and closes
+// by itself. An empty source is any.
+func (p *proxy) dial(source string) (*client, error) {
+	if *overTap {
+		return dialLate(p.t, near(source), p.addr)
 	}
-	p.t.Cleanup(func() { c.Close() })
-	return &client{c, p.t, time.Now()}
+	at := time.Now()
+	c, err := connectFrom(source, p.addr)
+	if err != nil {
+		return nil, err
+	}
+	return &client{c, p.t, at, nil, netip.AddrPort{}}, nil
 }
 
 // connectMany opens n connections, one after the other.
@@ -53,17 +66,12 @@ func (p *proxy) polite(n int) (cs []*client) {
 	return cs
 }
 
-func connect(addr string) (*net.TCPConn, error) {
-	c, err := net.DialTimeout("tcp", addr, patience)
-	if err != nil {
-		return nil, err
-	}
-	return c.(*net.TCPConn), nil
-}
-
-// say sends text.
+// say sends text; over TAP, when it is connected.
 func (c *client) say(text string) {
 	c.t.Helper()
+	if c.late.postpone(func() { c.Write([]byte(text)) }) {
+		return
+	}
 	if _, err := c.Write([]byte(text)); err != nil {
 		c.t.Fatal(err)
 	}
@@ -81,10 +89,12 @@ func (c *client) greeting(within time.Duration) string {
 // served fails the test unless the client is greeted in time. It returns by whom.
 func (c *client) served(within time.Duration) string {
 	c.t.Helper()
-	s, err := readLine(c, within)
+	start := time.Now()
+	s, err := readLine(c, max(within, patience))
 	if err != nil {
-		c.t.Fatalf("not served within %v: %v", within, err)
+		c.t.Fatalf("not served within %v: %v", time.Since(start), err)
 	}
+	inTime(c.t, "served", start, within)
 	return s
 }
 
@@ -125,6 +135,8 @@ func endOf(err error) ending {
 		return notYet
 	case errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE):
 		return byReset
+	case *overTap && errors.Is(err, syscall.ECONNREFUSED): // so a reset is called while connecting
+		return byReset
 	default:
 		return ending(err.Error())
 	}
@@ -133,9 +145,11 @@ func endOf(err error) ending {
 // refused fails the test unless the connection is reset in time without a byte.
 func (c *client) refused(within time.Duration) {
 	c.t.Helper()
-	if how, text := c.ends(within); how != byReset || text != "" {
+	start := time.Now()
+	if how, text := c.ends(max(within, patience)); how != byReset || text != "" {
 		c.t.Errorf("%s after %v with %q; want a reset and nothing", how, time.Since(c.at), text)
 	}
+	inTime(c.t, "refused", start, within)
 }
 
 // turnedAway connects and fails the test unless it is reset at once. The
@@ -143,8 +157,7 @@ func (c *client) refused(within time.Duration) {
 func (p *proxy) turnedAway() {
 	p.t.Helper()
 	start := time.Now()
-	if conn, err := connect(p.addr); err == nil {
-		c := &client{conn, p.t, start}
+	if c, err := p.dial(""); err == nil {
 		c.refused(patience)
 		c.Close()
 	} else if endOf(err) != byReset {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -69,8 +70,22 @@ func (c *crowd) ask(command ...any) string {
 // connect adds n clients of addr that say hello and then nothing.
 func (c *crowd) connect(addr string, n int) { c.t.Helper(); c.ask("connect", addr, n) }
 
+// spread adds n clients of a TAP front end, from so many prefixes of 24 bits.
+// They say hello when they are connected.
+func (c *crowd) spread(addr string, n, prefixes int) {
+	c.t.Helper()
+	c.ask("connect", addr, n, prefixes)
+}
+
+// answered counts those who are connected by now.
+func (c *crowd) answered() (n int) {
+	c.t.Helper()
+	fmt.Sscan(c.ask("answered", "0.0.0.0:0", 0), &n)
+	return n
+}
+
 // stream starts a server that sends for ever, and returns its address.
-func (c *crowd) stream() string { c.t.Helper(); return c.ask("stream", "127.0.0.1:0", 0) }
+func (c *crowd) stream() string { c.t.Helper(); return c.ask("stream", home(false)+":0", 0) }
 
 // bulk adds n clients of addr that receive for ever, as fast as they can.
 func (c *crowd) bulk(addr string, n int) { c.t.Helper(); c.ask("bulk", addr, n) }
@@ -86,9 +101,9 @@ func crowdMain(in io.Reader, out io.Writer) int {
 	unix.Setpriority(unix.PRIO_PROCESS, 0, 5)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var what, to string
-		var n int
-		fmt.Sscan(lines.Text(), &what, &to, &n)
-		answer, err := crowdDo(what, netip.MustParseAddrPort(to), n)
+		var n, prefixes int
+		fmt.Sscan(lines.Text(), &what, &to, &n, &prefixes)
+		answer, err := crowdDo(what, netip.MustParseAddrPort(to), n, prefixes)
 		if err != nil {
 			fmt.Fprintln(out, strings.ReplaceAll(err.Error(), "\n", " "))
 			return 1
@@ -98,11 +113,16 @@ func crowdMain(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-func crowdDo(what string, to netip.AddrPort, n int) (answer string, err error) {
+func crowdDo(what string, to netip.AddrPort, n, prefixes int) (answer string, err error) {
 	const request = 1
 	switch what {
 	case "connect":
+		if os.Getenv(insideEnv) != "" { // over TAP, who is parked is still connecting
+			return "", connectLate(to, n, prefixes)
+		}
 		return "", connectRaw(to, n)
+	case "answered":
+		return itoa(int(answered.Load())), nil
 	case "stream":
 		s, err := source.Listen(source.Config{Listen: []netip.AddrPort{to}, Request: request, Then: source.Stream})
 		if err != nil {
@@ -121,7 +141,7 @@ func crowdDo(what string, to netip.AddrPort, n int) (answer string, err error) {
 
 // connectRaw opens n connections, which the process's end resets.
 func connectRaw(to netip.AddrPort, n int) error {
-	sa := &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()}
+	sa := sockaddr(to)
 	for i := range n {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -131,9 +151,51 @@ func connectRaw(to netip.AddrPort, n int) error {
 		if err := unix.Connect(fd, sa); err != nil {
 			return fmt.Errorf("connect %d: %w", i, err)
 		}
-		if _, err := unix.Write(fd, []byte("hello\n")); err != nil {
+		if _, err := unix.Write(fd, hello); err != nil {
 			return fmt.Errorf("write %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+var hello = []byte("hello\n")
+
+// connectLate begins n connections.
+func connectLate(to netip.AddrPort, n, prefixes int) error {
+	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	go sayHello(ep)
+	for i := range n {
+		source := ""
+		if prefixes > 0 {
+			source = "198.19." + itoa(i%prefixes) + ".1"
+		}
+		fd, err := begin(source, to)
+		if err != nil {
+			return fmt.Errorf("connect %d: %w", i, err)
+		}
+		unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+		event := unix.EpollEvent{Events: unix.EPOLLOUT | unix.EPOLLONESHOT, Fd: int32(fd)}
+		if err := unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
+			return fmt.Errorf("epoll %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// answered counts who has said hello late.
+var answered atomic.Int64
+
+// sayHello has each say it as soon as it is connected.
+func sayHello(ep int) {
+	for events := make([]unix.EpollEvent, 64); ; {
+		n, _ := unix.EpollWait(ep, events, -1)
+		for i := range max(n, 0) {
+			if _, err := unix.Write(int(events[i].Fd), hello); err == nil {
+				answered.Add(1)
+			}
+		}
+	}
 }

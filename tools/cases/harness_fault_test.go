@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -81,14 +82,14 @@ func (h *hole) answer(name string) *server {
 	return on(h.t, ln.(*net.TCPListener), name, nil, make(chan *visit, 1<<10))
 }
 
-// socketOn opens a TCP socket bound to a port of 127.0.0.1; 0: any.
+// socketOn opens a TCP socket bound to a port of home; 0: any.
 func socketOn(t testing.TB, port int) int {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := unix.Bind(fd, sockaddr(netip.AddrPortFrom(netip.MustParseAddr(home(false)), uint16(port)))); err != nil {
 		unix.Close(fd)
 		t.Fatal(err)
 	}
@@ -101,5 +102,5 @@ func portOf(t testing.TB, fd int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("127.0.0.1:%d", sa.(*unix.SockaddrInet4).Port)
+	return fmt.Sprintf("%s:%d", home(false), sa.(*unix.SockaddrInet4).Port)
 }

@@ -20,6 +20,7 @@ import (
 type proxy struct {
 	t      testing.TB
 	addr   string // where clients connect
+	link   *link  // over TAP
 	dir    string
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when it has ended
@@ -35,6 +36,7 @@ type proxy struct {
 // 0, and it must end by itself with code 0.
 func (s setup) start(t testing.TB) *proxy {
 	t.Helper()
+	suits(t)
 	dir, err := os.MkdirTemp("", "case")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +49,7 @@ func (s setup) start(t testing.TB) *proxy {
 	if s.admin != "" {
 		at, p.tidy = s.admin, false // nothing else asks it
 	}
-	args := append(s.args(), "-admin", at, "-access-log", filepath.Join(dir, "access.log"))
+	args := append(p.wired(s), "-admin", at, "-access-log", filepath.Join(dir, "access.log"))
 	if !slices.Contains(s.flags, "-drain-time") {
 		args = append(args, "-drain-time", "0s")
 	}
@@ -55,6 +57,24 @@ func (s setup) start(t testing.TB) *proxy {
 	t.Cleanup(p.stop)
 	p.addr = fields(p.awaitLine("listening"))["address"]
 	return p
+}
+
+// wired returns the command line with all virtual servers on the device that
+// clients use, if they use one.
+func (p *proxy) wired(s setup) []string {
+	p.t.Helper()
+	args := s.args()
+	if !*overTap {
+		return args
+	}
+	if p.link = s.link; p.link == nil {
+		p.link = newLink(p.t)
+	}
+	p.link.reach()
+	for i := range args {
+		args[i] = p.link.over(args[i])
+	}
+	return append(args, p.link.flags(s.tap)...)
 }
 
 // run starts the process; a shell lowers the limit of descriptors for it.
@@ -158,7 +178,7 @@ func (p *proxy) linesWith(text string) (n int) {
 // awaitLine waits for a line that contains text, and returns it.
 func (p *proxy) awaitLine(text string) (found string) {
 	p.t.Helper()
-	await(p.t, 10*time.Second, "line "+text, func() bool {
+	await(p.t, patience, "line "+text, func() bool {
 		for line := range strings.Lines(p.stderr()) {
 			if strings.Contains(line, text) {
 				found = line

@@ -2,7 +2,9 @@ package cases
 
 import (
 	"io"
+	"maps"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,7 +45,13 @@ type visit struct {
 // the connections are for next.
 func listen(t testing.TB, name string, serve func(*visit)) *server {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	return listenAt(t, home(false)+":0", name, serve)
+}
+
+// listenAt is listen at an address.
+func listenAt(t testing.TB, addr, name string, serve func(*visit)) *server {
+	t.Helper()
+	ln, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +61,7 @@ func listen(t testing.TB, name string, serve func(*visit)) *server {
 // beside starts a server whose connections are for the same next.
 func (s *server) beside(name string) *server {
 	s.t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := net.Listen("tcp", home(false)+":0")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -136,9 +144,18 @@ func (s *server) count() {
 const markSource = "127.9.9.9"
 
 // marked says that all connections to the server that were begun before it was
-// called have been counted: the queue of a listener is in order.
+// called have been counted: the queue of a listener is in order. With
+// mode=forward it is their clients who complete them.
 func (s *server) marked() {
 	s.t.Helper()
+	if *forward {
+		begun := halfOpen(s.t, s.addr)
+		await(s.t, patience, "they are complete", func() bool {
+			now := halfOpen(s.t, s.addr)
+			maps.DeleteFunc(begun, func(peer netip.AddrPort, _ bool) bool { return !now[peer] })
+			return len(begun) == 0
+		})
+	}
 	c, err := connectFrom(markSource, s.addr)
 	if err != nil {
 		s.t.Fatal(err)
@@ -176,11 +193,18 @@ func (s *server) limit(n int) string { return s.addr + ",connection-limit=" + it
 // next returns the next connection, which must come in time.
 func (s *server) next(within time.Duration) *visit {
 	s.t.Helper()
+	return nextOf(s, s.came, within)
+}
+
+func nextOf(s *server, came <-chan *visit, within time.Duration) *visit {
+	s.t.Helper()
+	start := time.Now()
 	select {
-	case v := <-s.came:
+	case v := <-came:
+		inTime(s.t, "somebody came to "+s.name, start, within)
 		return v
-	case <-time.After(within):
-		s.t.Fatalf("nobody came to %s within %v", s.name, within)
+	case <-time.After(max(within, patience)):
+		s.t.Fatalf("nobody came to %s within %v", s.name, time.Since(start))
 		return nil
 	}
 }

@@ -22,6 +22,8 @@ type setup struct {
 	admin         string   // its admin address; "": a socket, see api
 	grumbles      bool     // it has reason to log errors
 	file          bool     // the objects stand in a flag file; see filed
+	link          *link    // the device, over TAP; nil: one of its own
+	tap           string   // more keys of it
 }
 
 // args returns the command line, without the command.

@@ -10,16 +10,19 @@ import (
 // that is closed when the test ends.
 func (p *proxy) from(source string) *client {
 	p.t.Helper()
-	c, err := connectFrom(source, p.addr)
+	c, err := p.dial(source)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { c.Close() })
-	return &client{c, p.t, time.Now()}
+	return c
 }
 
 func connectFrom(source, addr string) (*net.TCPConn, error) {
-	d := net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}}
+	d := net.Dialer{Timeout: patience}
+	if source != "" {
+		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(source)}
+	}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -41,13 +44,12 @@ func (p *proxy) politeFrom(source string) *client {
 // visit connects from an address, is served, and stays to the end.
 func (p *proxy) visit(source string) {
 	p.t.Helper()
-	conn, err := connectFrom(source, p.addr)
+	c, err := p.dial(source)
 	if err != nil {
 		p.t.Error(err)
 		return
 	}
-	defer conn.Close()
-	c := &client{conn, p.t, time.Now()}
+	defer c.Close()
 	if _, err := readLine(c, patience); err != nil {
 		p.t.Errorf("%s is not served after %v: %v", c.LocalAddr(), time.Since(c.at), err)
 		return

@@ -34,7 +34,7 @@ func TestNodeLimitOverPools(t *testing.T) {
 	p := setup{
 		members: []string{a.addr},
 		flags: []string{
-			"-node", "127.0.0.1,connection-limit=2",
+			"-node", home(false) + ",connection-limit=2",
 			"-virtual", "w,listen=127.0.0.1:0,pool=q", "-pool", "q,queue-depth-cap=none", "-member", b.addr + ",pool=q",
 		},
 	}.start(t)
@@ -77,7 +77,7 @@ func TestNodeLimitUnderLoad(t *testing.T) {
 	p := setup{
 		members: []string{a.limit(2)},
 		flags: []string{
-			"-node", "127.0.0.1,connection-limit=2",
+			"-node", home(false) + ",connection-limit=2",
 			"-virtual", "w,listen=127.0.0.1:0,pool=q", "-pool", "q,queue-depth-cap=none", "-member", b.addr + ",pool=q",
 		},
 	}.start(t)
@@ -127,19 +127,16 @@ func TestBurstOnFullQueue(t *testing.T) {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			conn, err := connect(p.addr)
+			c, err := p.dial("")
 			if err != nil {
 				return // reset already
 			}
-			c := &client{conn, t, time.Now()}
 			c.refused(patience)
 			c.Close()
 		})
 	}
 	all.Wait()
-	if k := p.pool().Overflowed; k != n {
-		t.Errorf("overflowed %d; want %d", k, n)
-	}
+	await(t, atOnce, itoa(n)+" overflowed", func() bool { return p.pool().Overflowed == n })
 	if k := p.depth(); k != 5 {
 		t.Errorf("depth %d; want 5", k)
 	}
@@ -159,12 +156,7 @@ func TestBothFamilies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, host := range []string{"127.0.0.1", "::1"} {
-		conn, err := connect(net.JoinHostPort(host, port))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		c := &client{conn, t, time.Now()}
+		c := (&proxy{t: t, addr: net.JoinHostPort(host, port)}).connect()
 		c.served(patience)
 		c.Close()
 	}

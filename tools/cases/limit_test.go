@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// unhurried is for a pool whose waits are not what is tested.
+const unhurried = "queue-time-limit=60s"
+
 // visitors has n clients connect at once, read the greeting and the end. It
 // returns how long each waited for its greeting.
 func (p *proxy) visitors(n int) spread {
@@ -15,14 +18,13 @@ func (p *proxy) visitors(n int) spread {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			c, err := connect(p.addr)
+			v, err := p.dial("")
 			if err != nil {
 				p.t.Error(err)
 				return
 			}
-			defer c.Close()
-			v := &client{c, p.t, time.Now()}
-			if v.greeting(patience) == "" {
+			defer v.Close()
+			if v.greeting(3*patience) == "" {
 				p.t.Error("not served")
 				return
 			}
@@ -43,7 +45,7 @@ func (p *proxy) visitors(n int) spread {
 func TestC01OneLimitForAllLoops(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", lasting(10*time.Millisecond))
-	p := setup{loops: 8, members: []string{a.limit(1)}}.start(t)
+	p := setup{loops: 8, pool: unhurried, members: []string{a.limit(1)}}.start(t)
 	p.visitors(200)
 	if a.most.Load() != 1 || a.total.Load() != 200 {
 		t.Errorf("most %d, total %d; want 1 and 200", a.most.Load(), a.total.Load())
@@ -54,7 +56,7 @@ func TestC01OneLimitForAllLoops(t *testing.T) {
 func TestBurstsAtLimitOne(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", lasting(2*time.Millisecond))
-	p := setup{loops: 8, members: []string{a.limit(1)}}.start(t)
+	p := setup{loops: 8, pool: unhurried, members: []string{a.limit(1)}}.start(t)
 	for range 6 {
 		p.visitors(50)
 	}
@@ -69,10 +71,10 @@ func TestSevenOverThree(t *testing.T) {
 	var members []string
 	var servers []*server
 	for i, limit := range []int{1, 2, 4} {
-		s := listen(t, string(rune('A'+i)), lasting(5*time.Millisecond))
+		s := listen(t, string(rune('A'+i)), lasting(15*time.Millisecond))
 		servers, members = append(servers, s), append(members, s.limit(limit))
 	}
-	p := setup{loops: 8, members: members}.start(t)
+	p := setup{loops: 8, pool: unhurried, members: members}.start(t)
 	for range 3 {
 		p.visitors(200)
 	}
@@ -90,8 +92,8 @@ func TestC03DialsHoldSlots(t *testing.T) {
 	p := setup{pool: "connect-timeout=1s", members: []string{a.addr + ",connection-limit=2"}}.start(t)
 	p.tidy = false // most are still waiting
 	p.connectMany(20)
-	await(t, patience, "2 dials", func() bool { return dialling(t, a.addr) == 2 })
-	never(t, 2*time.Second, "more than 2 dials", func() bool { return dialling(t, a.addr) > 2 })
+	await(t, patience, "2 dials", func() bool { return p.dialling(a.addr) == 2 })
+	never(t, 2*time.Second, "more than 2 dials", func() bool { return p.dialling(a.addr) > 2 })
 }
 
 // The pool's limit is as hard as a member's, and feeds the same queue.

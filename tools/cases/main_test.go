@@ -16,6 +16,7 @@ import (
 
 var (
 	long   = flag.Bool("long", false, "run the full counts, for half an hour")
+	whole  = flag.Bool("whole", false, "run all once more over a TAP device")
 	binary = flag.String("binary", "", "test this penstock; default: build it")
 )
 
@@ -24,8 +25,29 @@ func TestMain(m *testing.M) {
 		os.Exit(crowdMain(os.Stdin, os.Stdout))
 	}
 	flag.Parse()
+	*overTap = *overTap || *forward
 	moreParallel()
-	os.Exit(withBinary(m.Run))
+	os.Exit(withBinary(func() int { return runAll(m) }))
+}
+
+// runAll runs the tests, over TAP in a namespace.
+func runAll(m *testing.M) int {
+	if !*overTap {
+		return runNoting(m)
+	}
+	if os.Getenv(insideEnv) == "" {
+		return inNamespace()
+	}
+	if err := furnish(); err != nil {
+		fmt.Fprintln(os.Stderr, "furnish a network namespace:", err)
+		return 1
+	}
+	return runNoting(m)
+}
+
+func runNoting(m *testing.M) int {
+	defer noteStalls()()
+	return m.Run()
 }
 
 // withBinary builds penstock for the tests, in their own flavour.

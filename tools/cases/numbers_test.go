@@ -34,7 +34,7 @@ func newMixed(t *testing.T) *mixed {
 		m.guest <- v
 	})
 	m.p = setup{
-		virtual: "persist=source,persist-timeout=200ms", pool: "reselect-tries=1", members: []string{m.a.limit(2)},
+		virtual: "persist=source,persist-timeout=600ms", pool: "reselect-tries=1", members: []string{m.a.limit(2)},
 	}.start(t)
 	return m
 }
@@ -110,7 +110,7 @@ func (m *mixed) abandoned() {
 }
 
 func (m *mixed) expired() {
-	m.p.setPool("queue-time-limit", "300ms")
+	m.p.setPool("queue-time-limit", "1500ms") // as in rejected
 	n := m.some()
 	held, _ := m.busy(n)
 	m.p.awaitAll(0)
@@ -186,30 +186,27 @@ func (m *mixed) requeued() {
 	m.clients(1)
 	m.p.awaitAll(1)
 	m.add("requeued", 1)
-	if n := m.p.member(&bad).DialFailures; n != 1 {
-		m.t.Errorf("dialFailures %d; want 1", n)
-	}
+	await(m.t, atOnce, "one failed dial", func() bool { return m.p.member(&bad).DialFailures == 1 })
 	m.add("dials", 1) // the one that was refused
 	m.p.remove(&bad, "")
 	m.free(held, 1)
 }
 
-// overload has many clients come again and again for a time. It returns how
-// often one was served, and refused.
-func (m *mixed) overload(span time.Duration, clients int) (served, refused int) {
+// overload has many clients come again and again until it is enough. It returns
+// how often one was served, and refused.
+func (m *mixed) overload(clients int, enough func() bool) (served, refused int) {
 	var yes, no atomic.Int64
 	var all sync.WaitGroup
 	m.auto.Store(true)
-	end := time.Now().Add(span)
+	var over atomic.Bool
 	for i := range clients {
 		all.Go(func() {
-			for time.Now().Before(end) {
-				conn, err := connectFrom("127.0.3."+itoa(1+i), m.p.addr)
+			for !over.Load() {
+				c, err := m.p.dial("127.0.3." + itoa(1+i))
 				if err != nil { // reset already
 					no.Add(1)
 					continue
 				}
-				c := &client{conn, m.t, time.Now()}
 				if c.greeting(patience) == "A" {
 					yes.Add(1)
 					c.ends(patience)
@@ -221,6 +218,8 @@ func (m *mixed) overload(span time.Duration, clients int) (served, refused int) 
 			}
 		})
 	}
+	happens(patience, enough)
+	over.Store(true)
 	all.Wait()
 	m.auto.Store(false)
 	await(m.t, patience, "nobody is there", func() bool { return m.p.inUse() == 0 })
@@ -234,9 +233,9 @@ func (m *mixed) overload(span time.Duration, clients int) (served, refused int) 
 // perhaps queue-time-limit.
 func (m *mixed) rejected(what, key, value, off string) {
 	m.p.setPool(key, value)
-	m.p.setPool("queue-time-limit", "400ms")
+	m.p.setPool("queue-time-limit", "1500ms") // half a second from when a client asks again that is connecting
 	before := m.counted()
-	served, refused := m.overload(2500*time.Millisecond, 40)
+	served, refused := m.overload(80, func() bool { return m.counted()[what] >= before[what]+20 })
 	now := m.counted()
 	m.p.setPool(key, off)
 	m.p.setPool("queue-time-limit", "10s")

@@ -47,18 +47,23 @@ func TestC56BulkAndShort(t *testing.T) {
 	moved := func() float64 { return p.metric(`penstock_pool_bytes_total{direction="down",pool="bulk"}`) }
 	await(t, patience, "bulk moves", func() bool { return moved() > 64<<20 })
 	start, from := time.Now(), moved()
-	var times spread
+	times := untroubled{}
 	for range count(300, 1000) {
 		began := time.Now()
 		c := p.connect()
 		c.served(patience)
-		times = append(times, time.Since(began))
+		times.add(began, time.Now())
 		io.Copy(io.Discard, c)
 		c.Close()
 	}
 	speed := (moved() - from) / time.Since(start).Seconds()
-	t.Logf("short: p50 %v, p99 %v, longest %v, beside %.1f Gb/s", times.at(0.5), times.at(0.99), times.at(1), speed*8/1e9)
-	if p99 := times.at(0.99); p99 > 50*time.Millisecond*raceFactor+slack {
+	took := times.spread()
+	t.Logf("short: p50 %v, p99 %v, longest %v, beside %.1f Gb/s", took.at(0.5), took.at(0.99), took.at(1), speed*8/1e9)
+	most := 50*time.Millisecond*raceFactor + slack
+	if *overTap { // all clients are behind the same queues
+		most += 2 * slack
+	}
+	if p99 := took.at(0.99); p99 > most {
 		t.Errorf("short connections: p99 %v", p99)
 	}
 	noise.leave()
@@ -88,10 +93,11 @@ func TestParkedClientSendsAllItCan(t *testing.T) {
 		t.Error("no window scale")
 	}
 	v.end()
+	began := time.Now()
 	released := c.upload(a, written, size)
 	direct := p.connect().upload(a, 0, size)
 	t.Logf("after its release %.1f Gb/s; never parked %.1f Gb/s", gbps(size, released), gbps(size, direct))
-	if released > 3*direct+slack {
+	if released > 3*direct+slack+stalled(began) {
 		t.Errorf("%v for what takes %v without having been parked", released, direct)
 	}
 }

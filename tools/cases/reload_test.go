@@ -19,7 +19,7 @@ func TestC58ReloadKeepsPlaces(t *testing.T) {
 	}
 	p.hangUp("flag file applied")
 	b := listen(t, "B", nil)
-	p.reload(f, s.objects()+"-node 127.0.0.1,connection-limit=50\n-pool q\n-member "+b.limit(7)+",pool=q\n")
+	p.reload(f, s.objects()+"-node "+home(false)+",connection-limit=50\n-pool q\n-member "+b.limit(7)+",pool=q\n")
 	a.nobody(50 * time.Millisecond)
 	if p.depth() != 4 || p.inUse() != 1 {
 		t.Errorf("depth %d, in use %d; want 4 and 1", p.depth(), p.inUse())
@@ -99,13 +99,7 @@ func TestReloadAddsAndRemoves(t *testing.T) {
 	waits := w.connect()
 	await(t, patience, "it waits", func() bool { return p.metric(`penstock_pool_connq_depth{pool="q"}`) == 1 })
 	p.reload(f, s)
-	await(t, atOnce, "it listens no more", func() bool {
-		conn, err := connect(w.addr)
-		if err == nil {
-			conn.Close()
-		}
-		return err != nil
-	})
+	await(t, atOnce, "it listens no more", func() bool { return !w.listens() })
 	v.greet()
 	c.served(patience)
 	c.say("still there\n")
@@ -118,7 +112,7 @@ func TestReloadAddsAndRemoves(t *testing.T) {
 	}
 	c.Close()
 	waits.Close()
-	b.drain()
+	await(t, patience, "nobody is there", func() bool { b.drain(); return p.metric("penstock_descriptors") == 0 })
 	p.works(a, 1)
 }
 

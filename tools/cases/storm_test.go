@@ -223,12 +223,11 @@ func (s *storm) load(n int, over *atomic.Bool) func() int64 {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(7, uint64(i)))
 			for !over.Load() && !s.t.Failed() {
-				conn, err := connectFrom("127.0.1."+itoa(1+i), s.p.addr)
+				c, err := s.p.dial("127.0.1." + itoa(1+i))
 				if err != nil {
 					s.t.Error(err)
 					return
 				}
-				c := &client{conn, s.t, time.Now()}
 				text := strings.Repeat("x", 1+r.IntN(40))
 				c.say(text + "\n")
 				if how, got := c.ends(patience); how != byFIN || got != text+"\n" {

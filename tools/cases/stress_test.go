@@ -49,7 +49,7 @@ func TestRudeClients(t *testing.T) {
 	}
 	all.Wait()
 	t.Logf("%d served; waits: p50 %v, p99 %v, longest %v", len(waits), waits.at(0.5), waits.at(0.99), waits.at(1))
-	if longest := waits.at(1); longest > 2*time.Second {
+	if longest := waits.at(1); longest > 5*time.Second { // who is forgotten waits for 10
 		t.Errorf("somebody waited %v", longest)
 	}
 	if n := p.pool().Expired; n != 0 {
@@ -67,13 +67,12 @@ func brief(v *visit) {
 // maybeRude connects once and leaves rudely one time in five. It returns how
 // long it waited for its greeting, if it was served.
 func (p *proxy) maybeRude(r *rand.Rand) (wait time.Duration, served bool) {
-	conn, err := connect(p.addr)
+	c, err := p.dial("")
 	if err != nil {
 		p.t.Error(err)
 		return 0, false
 	}
-	defer conn.Close()
-	c := &client{conn, p.t, time.Now()}
+	defer c.Close()
 	way := &rudeness[r.IntN(len(rudeness))]
 	rude := r.IntN(5) == 0
 	if rude && !way.greeted {
@@ -113,13 +112,13 @@ func TestParkedLeaversAreNeverDialled(t *testing.T) {
 	p.polite(1)[0].say("stays\n")
 	p.awaitDepth(61)
 	for i, c := range leavers {
-		if i%3 == 0 {
+		if i%3 == 0 && *synProof != "always" { // or there is no window for it
 			c.Close() // a bare FIN
 		} else {
 			c.reset()
 		}
 	}
-	await(t, atOnce, "depth 1", func() bool { return p.depth() == 1 })
+	await(t, leaving(), "depth 1", func() bool { return p.depth() == 1 })
 	v.end()
 	v = a.next(patience)
 	if text, _ := v.line(); text != "stays" {
@@ -130,17 +129,21 @@ func TestParkedLeaversAreNeverDialled(t *testing.T) {
 }
 
 // From the instant in which a server frees a slot to the next dial at that
-// server, with few parked and with many.
+// server, with few parked and with many: in turns, so that both have the same
+// machine.
 func TestSlotToDial(t *testing.T) {
-	few := slotToDial(t, 100, 50)
-	many := slotToDial(t, count(4000, 15_000), count(200, 1000))
-	for _, s := range []spread{few, many} {
-		if p50 := s.at(0.5); p50 > 2*time.Millisecond*raceFactor {
-			t.Errorf("p50 %v", p50)
-		}
+	n := count(200, 1000)
+	few, many := newHandOvers(t, n+50), newHandOvers(t, count(4000, 15_000))
+	for range n {
+		few.one()
+		many.one()
 	}
-	if few, many := few.at(0.5), many.at(0.5); many > 2*few+200*time.Microsecond {
-		t.Errorf("%v with many parked, %v with few", many, few)
+	f, m := few.end().at(0.5), many.end().at(0.5)
+	if f > 2*time.Millisecond*raceFactor || m > 2*time.Millisecond*raceFactor {
+		t.Errorf("p50 %v and %v", f, m)
+	}
+	if m > 2*f+200*time.Microsecond {
+		t.Errorf("%v with many parked, %v with few", m, f)
 	}
 }
 
@@ -148,7 +151,11 @@ func TestSlotToDial(t *testing.T) {
 func BenchmarkSlotToDial(b *testing.B) {
 	for _, parked := range []int{100, 15_000} {
 		b.Run("parked="+itoa(parked), func(b *testing.B) {
-			s := slotToDial(b, parked, min(parked*9/10, 2000))
+			h := newHandOvers(b, parked)
+			for range min(parked*9/10, 2000) {
+				h.one()
+			}
+			s := h.end()
 			b.ReportMetric(float64(s.at(0.5).Microseconds()), "p50-µs")
 			b.ReportMetric(float64(s.at(0.99).Microseconds()), "p99-µs")
 			b.ReportMetric(0, "ns/op")
@@ -156,25 +163,41 @@ func BenchmarkSlotToDial(b *testing.B) {
 	}
 }
 
-// slotToDial measures n hand-overs. A server's reset frees a slot with no help
-// from its client.
-func slotToDial(t testing.TB, parked, n int) (times spread) {
+// handOvers are measured of a server with one slot. A server's reset frees it
+// with no help from its client.
+type handOvers struct {
+	t       testing.TB
+	parked  int
+	a       *server
+	waiters *crowd
+	v       *visit // who has the slot
+	times   untroubled
+}
+
+func newHandOvers(t testing.TB, parked int) *handOvers {
 	t.Helper()
-	a := listen(t, "A", nil)
-	p := setup{pool: "queue-time-limit=0", members: []string{a.limit(1)}}.start(t)
-	waiters := newCrowd(t)
-	waiters.connect(p.addr, parked+1)
-	v := a.next(patience)
+	h := &handOvers{t: t, parked: parked, a: listen(t, "A", nil)}
+	p := setup{pool: "queue-time-limit=0", members: []string{h.a.limit(1)}}.start(t)
+	h.waiters = newCrowd(t)
+	h.waiters.connect(p.addr, parked+1)
+	h.v = h.a.next(patience)
 	p.awaitDepth(parked)
-	for range n {
-		v.line() // it is connected all the way
-		freed := time.Now()
-		v.reset()
-		v = a.next(patience)
-		times = append(times, v.at.Sub(freed))
-	}
-	waiters.leave()
-	v.end()
-	t.Logf("%d parked: slot to dial p50 %v, p90 %v, p99 %v", parked, times.at(0.5), times.at(0.9), times.at(0.99))
+	return h
+}
+
+func (h *handOvers) one() {
+	h.t.Helper()
+	h.v.line() // it is connected all the way
+	freed := time.Now()
+	h.v.reset()
+	h.v = h.a.next(patience)
+	h.times.add(freed, h.v.at)
+}
+
+func (h *handOvers) end() spread {
+	h.waiters.leave()
+	h.v.end()
+	times := h.times.spread()
+	h.t.Logf("%d parked: slot to dial p50 %v, p90 %v, p99 %v", h.parked, times.at(0.5), times.at(0.9), times.at(0.99))
 	return times
 }

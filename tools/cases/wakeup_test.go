@@ -13,7 +13,8 @@ func TestC07NobodyIsForgotten(t *testing.T) {
 	a, b := listen(t, "A", lasting(50*time.Millisecond)), listen(t, "B", lasting(50*time.Millisecond))
 	p := setup{members: []string{a.limit(6), b.limit(6)}}.start(t)
 	for range count(3, 20) {
-		if longest := p.visitors(200).at(1); longest > 2*time.Second+slack {
+		begun := time.Now()
+		if longest := p.visitors(200).at(1); longest > 2*time.Second+slack+stalled(begun) { // who is forgotten expires, too
 			t.Errorf("somebody waited %v", longest)
 		}
 	}
@@ -46,7 +47,7 @@ func TestC08ParkAsTheLastLeaves(t *testing.T) {
 		all.Go(func() { waits[i] = p.loop(each) })
 	}
 	all.Wait()
-	if longest := spread(waits).at(1); longest > time.Second {
+	if longest := spread(waits).at(1); longest > 5*time.Second { // who is stuck waits for 10
 		t.Errorf("somebody waited %v", longest)
 	} else {
 		t.Logf("longest wait %v", longest)
@@ -55,21 +56,21 @@ func TestC08ParkAsTheLastLeaves(t *testing.T) {
 		t.Errorf("most %d", a.most.Load())
 	}
 	p.awaitIdle()
-	if share := p.cpuShare(time.Second); share > 0.02 {
-		t.Errorf("uses %.1f %% of a CPU with nobody there", 100*share)
+	if *overTap { // it does not take turns any more to forget who is in TIME_WAIT
+		time.Sleep(2 * time.Second)
 	}
+	p.rests("nobody there", 0.05, time.Second)
 }
 
 // loop connects n times, each time to be greeted and to the end, and returns
 // the longest wait for a greeting.
 func (p *proxy) loop(n int) (longest time.Duration) {
 	for range n {
-		conn, err := connect(p.addr)
+		c, err := p.dial("")
 		if err != nil {
 			p.t.Error(err)
 			return longest
 		}
-		c := &client{conn, p.t, time.Now()}
 		if c.greeting(patience) == "" {
 			p.t.Error("not served")
 		}
@@ -93,9 +94,7 @@ func TestC11FailedDialReleases(t *testing.T) {
 	for _, c := range p.connectMany(3) {
 		c.refused(patience)
 	}
-	if d := time.Since(start); d > 4*time.Second+slack {
-		t.Errorf("the last ended after %v", d)
-	}
+	between(t, "the last ended", time.Since(start), 3*time.Second, 4*time.Second)
 	if got := codes(p.awaitLog(3)); got["SF"] != 3 {
 		t.Errorf("codes %v; want SF three times", got)
 	}
@@ -103,7 +102,8 @@ func TestC11FailedDialReleases(t *testing.T) {
 
 // Each way in which a connection ends serves the waiter at once.
 func TestC12EveryExitReleases(t *testing.T) {
-	const idle, half = "idle-timeout=700ms", "half-close-timeout=700ms"
+	const limit = 1500 * time.Millisecond
+	idle, half := "idle-timeout="+limit.String(), "half-close-timeout="+limit.String()
 	for _, exit := range []struct {
 		name    string
 		virtual string
@@ -114,9 +114,9 @@ func TestC12EveryExitReleases(t *testing.T) {
 		{"client reset", "", func(c *client, v *visit) { c.reset() }, 0},
 		{"server FIN", "", func(c *client, v *visit) { v.end(); io.Copy(io.Discard, c); c.Close() }, 0},
 		{"server reset", "", func(c *client, v *visit) { v.reset() }, 0},
-		{"idle timeout", idle, func(*client, *visit) {}, 700 * time.Millisecond},
-		{"half-close timeout after client", half, func(c *client, v *visit) { c.CloseWrite() }, 700 * time.Millisecond},
-		{"half-close timeout after server", half, func(c *client, v *visit) { v.CloseWrite() }, 700 * time.Millisecond},
+		{"idle timeout", idle, func(*client, *visit) {}, limit},
+		{"half-close timeout after client", half, func(c *client, v *visit) { c.CloseWrite() }, limit},
+		{"half-close timeout after server", half, func(c *client, v *visit) { v.CloseWrite() }, limit},
 	} {
 		t.Run(exit.name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +146,7 @@ func TestC12FailedDialServesTheNext(t *testing.T) {
 		fail   func(a *hole)
 		within time.Duration
 	}{
-		{"timeout", func(*hole) {}, 1500 * time.Millisecond},
+		{"timeout", func(*hole) {}, 2900 * time.Millisecond},
 		{"refused", (*hole).refuse, 1200 * time.Millisecond}, // when the SYN is sent again, after a second
 	} {
 		t.Run(exit.name, func(t *testing.T) {
@@ -154,10 +154,10 @@ func TestC12FailedDialServesTheNext(t *testing.T) {
 			a, b := blackHole(t), listen(t, "B", hold)
 			p := setup{
 				loops: 1, // A is asked first
-				pool:  "connection-limit=1,connect-timeout=1500ms", members: []string{a.addr, b.addr},
+				pool:  "connection-limit=1,connect-timeout=2900ms", members: []string{a.addr, b.addr},
 			}.start(t)
 			first := p.connect()
-			await(t, patience, "a dial to A", func() bool { return dialling(t, a.addr) == 1 })
+			await(t, patience, "a dial to A", func() bool { return p.dialling(a.addr) == 1 })
 			second := p.connect()
 			p.awaitDepth(1)
 			exit.fail(a)
@@ -183,20 +183,24 @@ func TestC13EventsNoPolling(t *testing.T) {
 	}
 	v := a.next(patience)
 	p.awaitDepth(n)
-	if share := p.cpuShare(2 * time.Second); share > 0.01 {
-		t.Errorf("uses %.2f %% of a CPU with nothing happening", 100*share)
+	idle := 0.01
+	if *overTap { // who is connecting says so again, and with a proof, asks whether it may speak
+		idle = 0.1
 	}
-	times := make(spread, 0, n)
+	p.rests("nothing happens", idle, 2*time.Second)
+	released := untroubled{}
 	for range n {
 		v.line() // or the reset could overtake the dial
 		freed := time.Now()
 		v.reset()
 		v = a.next(patience)
-		times = append(times, v.at.Sub(freed))
+		released.add(freed, v.at)
 	}
 	v.reset()
+	times := released.spread()
 	t.Logf("release to dial: p50 %v, p99 %v", times.at(0.5), times.at(0.99))
-	if p99 := times.at(0.99); p99 > 5*time.Millisecond*raceFactor {
-		t.Errorf("release to dial: p99 %v", p99)
+	// Who polled would be late by half a period, mostly.
+	if p50, p99 := times.at(0.5), times.at(0.99); p50 > 5*time.Millisecond*raceFactor || p99 > 5*time.Millisecond+slack {
+		t.Errorf("release to dial: p50 %v, p99 %v", p50, p99)
 	}
 }

@@ -22,7 +22,7 @@ type waiter struct {
 // waiters asks who waits.
 func (p *proxy) waiters(query string) (list []waiter, total int) {
 	p.t.Helper()
-	return waitersIn(p.t, p.api.get("/v1/waiters"+query))
+	return waitersIn(p.t, p.api.get("/v1/waiters"+near(query)))
 }
 
 func waitersIn(t testing.TB, text string) (list []waiter, total int) {
@@ -62,7 +62,7 @@ func TestWaitersAreListed(t *testing.T) {
 	for i, w := range list {
 		c := waiting[i]
 		queue := "pool"
-		if strings.HasPrefix(w.Client, sticky) {
+		if strings.HasPrefix(w.Client, near(sticky)) {
 			queue = a.addr
 		}
 		if w.Position != i+1 || w.Client != c.LocalAddr().String() || w.Virtual != "v" || w.Pool != "p" || w.Queue != queue {
@@ -78,7 +78,7 @@ func TestWaitersAreListed(t *testing.T) {
 		return n == 2
 	})
 	waiting[1].reset() // who leaves is not there any more
-	await(t, atOnce, "three", func() bool { _, n := p.waiters(""); return n == 3 })
+	await(t, leaving(), "three", func() bool { _, n := p.waiters(""); return n == 3 })
 	if list, _ := p.waiters(""); list[1].Client != waiting[2].LocalAddr().String() || list[1].Position != 2 {
 		t.Errorf("the third did not move up: %+v", list)
 	}
@@ -89,7 +89,7 @@ func TestWaitersAreListed(t *testing.T) {
 // within20 says that an age is right within 20 ms of what it can be.
 func within20(t testing.TB, what string, age, least, most time.Duration) {
 	t.Helper()
-	if age < least-20*time.Millisecond || age > most+20*time.Millisecond {
+	if age < least-tick || age > most+tick {
 		t.Errorf("%s: %v; it is %v to %v", what, age, least, most)
 	}
 }
@@ -122,7 +122,7 @@ func TestAgeOfTheHeadMoves(t *testing.T) {
 				before = time.Now()
 				age = time.Duration(ask() * float64(time.Second))
 				after = time.Now()
-				return age < after.Sub(came[i])+20*time.Millisecond
+				return age < after.Sub(came[i])+tick
 			})
 			within20(t, name+": head "+itoa(i), age, before.Sub(seen[i]), after.Sub(came[i]))
 		}
@@ -148,7 +148,7 @@ func (p *proxy) listed(t *testing.T, waiting []*client) {
 			t.Errorf("%s: %v; want %v", query, got, want)
 		}
 	}
-	list, _ := waitersIn(t, p.ctl("-o", "json", "show", "waiters", "client=127.0.1.0/24", "limit=1"))
+	list, _ := waitersIn(t, p.ctl("-o", "json", "show", "waiters", near("client=127.0.1.0/24"), "limit=1"))
 	if len(list) != 1 || list[0].Client != waiting[1].LocalAddr().String() {
 		t.Errorf("ctl -o json: %+v", list)
 	}
@@ -218,7 +218,7 @@ func TestFlush(t *testing.T) {
 		other = append(other, p.from("127.0.2.1"))
 	}
 	p.awaitDepth(10)
-	if s := p.ctl("flush", "pool", "p", "client=127.0.1.0/24"); !strings.Contains(s, "5") {
+	if s := p.ctl("flush", "pool", "p", near("client=127.0.1.0/24")); !strings.Contains(s, "5") {
 		t.Errorf("ctl says %q", s)
 	}
 	for _, c := range one {

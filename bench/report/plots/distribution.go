@@ -30,6 +30,11 @@ func distributions(d *result.Document, c *result.Case) (all []*picture) {
 			"Further left is better: as long as this a server is idle though clients wait.",
 			func(r result.Round) *tally.Histogram { return r.Handover },
 		},
+		{
+			"release", "From a freed slot to the SYN-ACK", "time on the wire from the frame that frees a slot to the SYN-ACK that takes it",
+			"Further left is better: who waits unanswered is told so soon that it is its turn.",
+			func(r result.Round) *tally.Histogram { return r.Release },
+		},
 	} {
 		if p := distribution(titled(kind.title, d, c), kind.axis, c, kind.of); p != nil {
 			p.name, p.note = named(kind.name, d, c), kind.note

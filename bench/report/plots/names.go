@@ -22,6 +22,12 @@ var axisNames = map[string]string{
 	"overtaken %":     "overtaken, % of clients",
 	"behind ms":       "most that an overtaker came later, ms",
 	"fairness":        "fairness (Jain's index; 1 is even)",
+	"machine µs/conn": "machine's CPU time a connection, µs",
+	"machine s/GB":    "machine's CPU time a gigabyte, s",
+	"SYN/s":           "handshakes begun a second",
+	"lost %":          "SYNs lost, % of those sent",
+	"CPU µs/SYN":      "proxy's CPU time a SYN, µs",
+	"SYN-ACK p50 µs":  "median from a freed slot to a SYN-ACK, µs",
 	"admissions/s":    "admissions a second",
 	"latency p50 ms":  "median latency, ms",
 	"p50 ms":          "median latency, ms",
@@ -38,7 +44,7 @@ func axisName(metric string) string {
 	for i, w := range words {
 		if strings.HasPrefix(w, "p9") && i+1 < len(words) {
 			of := strings.Join(append(words[:i:i], words[i+2:]...), " ")
-			if of != "wait" && of != "handover" {
+			if of != "wait" && of != "handover" && of != "SYN-ACK" && of != "first byte" {
 				of = strings.TrimSpace(of + " latency")
 			}
 			return of + " that " + w[1:] + " % don't exceed, " + words[i+1]

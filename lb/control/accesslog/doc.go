@@ -20,6 +20,8 @@
 //
 // time is when the connection ended, in UTC; total counts from when it was
 // accepted. A field that has no value is "-", or zero. position is the place
-// in the queue when it was parked, 0 if it never was. Lines of different
-// loops may be some milliseconds out of order.
+// in the queue when it was parked, 0 if it never was. The line of a connection
+// that was forwarded has two more, packets_up=7 packets_down=6: what was passed on
+// each way, the SYN too, where a large packet that is cut later counts once. Lines
+// of different loops may be some milliseconds out of order.
 package accesslog

@@ -53,10 +53,13 @@ func (f *line) write(r *record) error {
 		f.span("total", r.total),
 		slog.Uint64("up", r.up),
 		slog.Uint64("down", r.down),
-		slog.Int64("position", r.position),
+		slog.Uint64("position", uint64(r.position)),
 		slog.String("left", lefts[r.left]),
 		slog.String("code", r.code.String()),
 		slog.String("closer", closers[r.closer]),
 	)
+	if up, down := r.packets[0], r.packets[1]; up|down != 0 {
+		s.AddAttrs(slog.Uint64("packets_up", uint64(up)), slog.Uint64("packets_down", uint64(down)))
+	}
 	return f.handler.Handle(context.Background(), s)
 }

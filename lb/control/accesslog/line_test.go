@@ -60,6 +60,15 @@ func TestLine(t *testing.T) {
 			`{"time":"2026-01-02T14:04:05.678Z","msg":"conn","virtual":"mail","client":"10.1.2.3:4711","pool":"app","member":"10.0.0.1:80","wait_ms":0,"connect_ms":0,"total_ms":0,"up":0,"down":0,"position":0,"left":"-","code":"--","closer":"client"}`,
 		},
 		{
+			"forwarded: packets, too, behind all that others have",
+			proxy.Ended{
+				Client: netip.MustParseAddrPort("10.1.2.3:4711"), Up: 1, Down: 2,
+				Left: "-", Code: proxy.ServerEnd, Closer: "server", PacketsUp: 1<<32 - 1, PacketsDown: 6,
+			},
+			`time=2026-01-02T14:04:05.678Z msg=conn virtual=web client=10.1.2.3:4711 pool=app member=10.0.0.1:80 wait=0s connect=0s total=0s up=1 down=2 position=0 left=- code=SC closer=server packets_up=4294967295 packets_down=6`,
+			`{"time":"2026-01-02T14:04:05.678Z","msg":"conn","virtual":"web","client":"10.1.2.3:4711","pool":"app","member":"10.0.0.1:80","wait_ms":0,"connect_ms":0,"total_ms":0,"up":1,"down":2,"position":0,"left":"-","code":"SC","closer":"server","packets_up":4294967295,"packets_down":6}`,
+		},
+		{
 			"what has no name, words unheard of, a mapped address",
 			proxy.Ended{
 				Client:  netip.MustParseAddrPort("[::ffff:10.0.0.9]:1"),

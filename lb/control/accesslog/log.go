@@ -62,8 +62,9 @@ func newLog(c Config) *Log {
 // yet; see Flush. Nobody changes n afterwards.
 func (l *Log) SetNames(n Names) { l.names.Store(&n) }
 
-// What is written to may hang, and must hold up nobody.
-const (
+// What is written to may hang, and must hold up nobody. Tests in which nothing
+// hangs wait longer.
+var (
 	stuckTime = time.Second      // nothing was written for that long
 	closeTime = 10 * time.Second // for all that waits at the end
 )

@@ -16,9 +16,10 @@ type record struct {
 	wait     time.Duration
 	connect  time.Duration
 	up, down uint64
-	position int64
 	client   [16]byte
-	member   int32 // -1 none
+	position uint32
+	member   int32     // -1 none
+	packets  [2]uint32 // up and down; zeros: not forwarded
 	port     uint16
 	virtual  uint16
 	code     proxy.Code
@@ -37,8 +38,9 @@ func index(words []string, s string) uint8 { return uint8(max(0, slices.Index(wo
 func newRecord(e *proxy.Ended, now time.Time) record {
 	return record{
 		ended: now.UnixNano(), total: e.Accepted, wait: e.Wait, connect: e.Connect,
-		up: e.Up, down: e.Down, position: e.Position,
-		client: e.Client.Addr().As16(), port: e.Client.Port(),
+		up: e.Up, down: e.Down, position: uint32(e.Position),
+		packets: [2]uint32{e.PacketsUp, e.PacketsDown},
+		client:  e.Client.Addr().As16(), port: e.Client.Port(),
 		member: int32(e.Member), virtual: uint16(e.Virtual),
 		code: e.Code, left: index(lefts, e.Left), closer: index(closers, e.Closer),
 	}

@@ -23,6 +23,7 @@
 //	DELETE /v1/members/POOL/ADDRESS       what is connected goes on; ?now=true cuts it
 //	GET    /v1/nodes
 //	GET    PATCH /v1/nodes/ADDRESS
+//	GET    /v1/tap                        the TAP devices, if there are any
 //	GET    /v1/waiters                    who waits: filter, pool, skip, limit in the query
 //
 // A filter is any of client (an address, or a prefix), older (a time), queue
@@ -35,7 +36,8 @@
 // A connection limit of 0 is none; an effectiveDepth of null is a queue of any
 // length. "connq" is a queue by itself (of a virtual server: its clients in
 // all queues) and "connqAll" that of a pool with those of its members, as F5
-// has it. The outcomes of a pool (expired and so on) and its "waits" are of
+// has it. Of the TAP device "forwarding" is null if nothing is forwarded, and
+// "servers" if they have no device of their own. The outcomes of a pool (expired and so on) and its "waits" are of
 // all its queues together.
 //
 // # Changes

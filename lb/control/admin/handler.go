@@ -58,6 +58,7 @@ func (a api) paths() map[string]methods {
 		"/v1/nodes":                    {"GET": a.nodes},
 		"/v1/nodes/{address}":          {"GET": a.node, "PATCH": a.patch(setNode, a.node)},
 		"/v1/waiters":                  {"GET": a.waiters},
+		"/v1/tap":                      {"GET": a.tap},
 	}
 }
 

@@ -56,7 +56,7 @@ func serveAs(t *testing.T, c Config) (*Server, *http.Client) {
 			t.Error(err)
 		}
 	})
-	return s, &http.Client{Transport: tr, Timeout: 10 * time.Second}
+	return s, &http.Client{Transport: tr, Timeout: 20 * time.Second}
 }
 
 func ask(t *testing.T, c *http.Client, r *http.Request) (*http.Response, string) {

@@ -16,6 +16,8 @@ type (
 	virtual struct {
 		Name        string      `json:"name"`
 		Listen      string      `json:"listen"`
+		Front       string      `json:"front"`
+		Mode        string      `json:"mode"`
 		Pool        string      `json:"pool"`
 		Settings    settings    `json:"settings"`
 		Clients     int64       `json:"clients"` // connected, those that wait too

@@ -19,7 +19,8 @@ func (r *reader) virtual(i int) virtual {
 	id := dispatch.VirtualID(v.ID)
 	load, t, s := r.view.Virtual(id), r.view.VirtualTotals(v.ID), r.view.VirtualQueue(id)
 	o := virtual{
-		Name: v.Name, Listen: r.view.Listening(v.ID).String(), Pool: r.c.Pools[v.Pool].Name,
+		Name: v.Name, Listen: r.view.Listening(v.ID).String(), Front: v.Front.String(), Mode: v.Transport.String(),
+		Pool:     r.c.Pools[v.Pool].Name,
 		Settings: v.Settings(), Clients: t.Open, Connections: connectionsOf(load, t),
 		Refused: t.Refused, BadHeaders: t.BadHeaders, Bytes: trafficOf(t),
 		Connq: r.queue(load.Waiting, s), outcomes: outcomesOf(s), Waits: waitsOf(s),

@@ -101,10 +101,14 @@ func parseAdmin(s string) (string, error) {
 	return a.String(), nil
 }
 
-// overlap says whether two listen addresses can't both be bound.
+// overlap says whether two listen addresses can't both be bound. What is on the
+// TAP device is not among all addresses of the kernel.
 func overlap(a, b *Virtual) bool {
 	if a.Listen.Port() != b.Listen.Port() {
 		return false
+	}
+	if a.Front != b.Front {
+		return !a.Dual && !b.Dual && a.Listen == b.Listen
 	}
 	if a.Dual || b.Dual {
 		return true

@@ -24,6 +24,7 @@ func (c *Config) Clone() *Config {
 		v := &n.Virtuals[i]
 		v.TrustedProxies = slices.Clone(v.TrustedProxies)
 		v.QueueClassFrom = slices.Clone(v.QueueClassFrom)
+		v.SNAT = slices.Clone(v.SNAT)
 	}
 	n.Pools = slices.Clone(c.Pools)
 	for i := range n.Pools {
@@ -31,6 +32,16 @@ func (c *Config) Clone() *Config {
 	}
 	n.Nodes = slices.Clone(c.Nodes)
 	n.Warnings = slices.Clone(c.Warnings)
+	n.Tap, n.ServerTap = c.Tap.clone(), c.ServerTap.clone()
+	return &n
+}
+
+func (t *Tap) clone() *Tap {
+	if t == nil {
+		return nil
+	}
+	n := *t
+	n.Addresses, n.Gateways = slices.Clone(t.Addresses), slices.Clone(t.Gateways)
 	return &n
 }
 

@@ -17,9 +17,13 @@ type Config struct {
 	Pools    []Pool
 	Nodes    []Node // explicit and implied ones: one for each server IP
 
+	Tap       *Tap // the device that clients of virtual servers with FrontTap are on; nil none
+	ServerTap *Tap // the one that servers are behind which connections are forwarded to; nil: Tap
+
 	Admin          string // "unix:PATH", "IP:PORT" or "off"
 	AdminTokenFile string // holds what a client of Admin has to know; "" none
 	Loops          int    // event loops; 0 means one a core
+	Cores          int    // of this machine, as Env has it; 0 not known
 	MaxConnections int    // client connections at once; 0 means what RLIMIT_NOFILE allows
 	LogLevel       slog.Level
 	LogFormat      string        // "text" or "json"
@@ -39,7 +43,10 @@ type Virtual struct {
 	Dual            bool           // ":PORT": IPv6 wildcard that takes IPv4 too
 	Pool            int            // index into Config.Pools
 	ConnectionLimit int64          // 0 none
-	Refuse          Refuse
+	Front           Front
+	Transport       Transport     // Forwarded only with FrontTap
+	SNAT            []netip.Addr  // that stand for clients before servers, if Forwarded; none: clients stand for themselves
+	Refuse          Refuse        // RefuseReset or RefuseDrop with FrontTap; no RefuseDrop without
 	IdleTimeout     time.Duration // 0 never
 	HalfClose       time.Duration // half-close-timeout; 0 never
 	Keepalive       time.Duration // idle time before the first probe; 0 off
@@ -55,6 +62,29 @@ type Virtual struct {
 
 	QueueClass     uint8       // 0 to MaxClass; the higher is served first
 	QueueClassFrom []ClassRule // the first that matches decides; longest prefixes first
+
+	SynProof SynProof // with FrontTap
+	SynShare int      // of the queue, that unproven clients of one prefix may fill: percent; 0 all of it
+}
+
+// Tap is a device that clients or servers are on, or both. One with ServerSide
+// has Device, Addresses, Gateways, MAC and MTU, and nothing else.
+type Tap struct {
+	Device    string
+	Side      Side           // ClientSide or ServerSide if there are two
+	Addresses []netip.Prefix // ours, besides those of virtual servers; not masked
+	Gateways  []netip.Addr   // where servers are that are in none of these networks; one of each family at most
+	MAC       [6]byte        // ours; zero: made from the device's name
+	MTU       int            // 0 as the device has it
+
+	MSS           int // 0 what the MTU allows
+	RACK          bool
+	Congestion    Congestion
+	TimeWait      time.Duration // more than 0
+	ReceiveBuffer int           // bytes a connection, at most
+	SendBuffer    int           // bytes a connection, at most
+	SynTable      int           // handshakes that a loop keeps parked, at most
+	FlowTable     int           // forwarded connections of a loop, at most
 }
 
 // MaxClass is the highest queue-class.
@@ -101,6 +131,7 @@ type Pool struct {
 	MonitorSend     string        // a path to GET if it begins with "/", else what to send; not escaped
 	MonitorRecv     string        // what an answer has to contain; "" any with status 200 to 399; not escaped
 	asked           asked         // what of these was given
+	snat            int           // SNAT addresses that its connections take ports of; 0: not all of them take one
 
 	PersistWait time.Duration // at the member, before the pool's queue; 0 for ever
 	Fair        Prefix        // queue-fair

@@ -30,19 +30,19 @@ func (c *Config) depth(pool int) (int64, string) {
 // may wait for it: as Depth, with the member's limit in place of the sum.
 func (c *Config) MemberDepths(pool int) []int64 {
 	standIn := sync.OnceValue(func() int64 { n, _ := c.standIn(pool); return n }) // it looks at all members
-	depths := make([]int64, len(c.Pools[pool].Members))
-	for i := range depths {
-		depths[i] = c.memberDepth(pool, i, standIn)
+	depths := c.MemberLimits(pool)
+	for i, limit := range depths {
+		depths[i] = c.memberDepth(pool, limit, standIn)
 	}
 	return depths
 }
 
-func (c *Config) memberDepth(pool, member int, standIn func() int64) int64 {
+func (c *Config) memberDepth(pool int, limit int64, standIn func() int64) int64 {
 	p := &c.Pools[pool]
 	if !p.Queue {
 		return 0
 	}
-	n := p.Members[member].ConnectionLimit
+	n := limit
 	switch {
 	case !p.DepthCapMembers:
 		n = Unlimited
@@ -69,8 +69,7 @@ func (c *Config) depthCap(pool int) (int64, string) {
 		return 0, "no members, and when-down=refuse"
 	}
 	var sum int64 // of fewer than 2^23 members of at most 2^40: no overflow
-	for i := range p.Members {
-		limit := p.Members[i].ConnectionLimit
+	for _, limit := range c.MemberLimits(pool) {
 		if limit == 0 {
 			return c.standIn(pool)
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type Env struct {
 	FileMode   func(name string) (fs.FileMode, error) // who may read that
 	UID        int                                    // 0 is root
 	RuntimeDir string                                 // XDG_RUNTIME_DIR; "" none
+	Cores      int                                    // that -loops 0 makes a loop for each of; 0 not known
 }
 
 // maxFlagFile bounds a flag file, so that a wrong path (a device, a log) is
@@ -29,6 +31,7 @@ func OS() Env {
 		FileMode:   fileMode,
 		UID:        os.Getuid(),
 		RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
+		Cores:      runtime.GOMAXPROCS(0),
 	}
 }
 

@@ -10,6 +10,9 @@ func (c *Config) Flags() (args []string) {
 	for _, k := range settingKeys {
 		args = append(args, "-"+k.name+"="+k.get(c))
 	}
+	for _, t := range c.taps() {
+		args = append(args, flagOf(flagTap, tapKeys, t, t.Device))
+	}
 	for i := range c.Virtuals {
 		v := &c.Virtuals[i]
 		args = append(args, flagOf(flagVirtual, virtualKeys, v, v.Name,
@@ -37,7 +40,7 @@ func (c *Config) Flags() (args []string) {
 // flagOf is one object as a flag that begins with the words.
 func flagOf[T any](flag string, keys []key[T], t *T, words ...string) string {
 	for _, k := range keys {
-		if !k.fixed && (k.implied == nil || k.implied(t) == "") {
+		if !k.fixed && k.applies(keys, t) && (k.implied == nil || k.implied(t) == "") {
 			words = append(words, k.name+"="+k.get(t))
 		}
 	}

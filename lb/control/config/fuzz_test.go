@@ -13,6 +13,8 @@ func FuzzFlags(f *testing.F) {
 		f.Add(strings.Join(tt.args, "\n"))
 	}
 	f.Add("-demo")
+	f.Add("-tap\ntap0,address=198.18.0.1/24/2001:db8::1/64,mac=02:0:0:0:0:1,mtu=1500\n-virtual\nv,listen=198.18.0.9:80,front=tap,syn-share=5,pool=p\n-pool=p")
+	f.Add(strings.Join(forwarding, "\n"))
 	for _, tt := range keyMistakes {
 		f.Add("-listen=:8080\n-pool\np\n-" + tt.flag + "\n" + tt.words + "," + tt.key + "=" + tt.value)
 	}
@@ -30,6 +32,8 @@ func FuzzFlagfile(f *testing.F) {
 	f.Add("virtual web,listen=:80,persist=source/24,queue-class-from=::ffff:10.0.0.0/104:3,trusted-proxies=10.0.0.0/8/::1\n" +
 		`pool web,monitor=http,monitor-send=GET / HTTP/1.0\r\nX: \#a\,b\\\r\n\r\n,monitor-recv=é` + "\n")
 	f.Add("admin 0.0.0.0:1\nadmin-token-file f\nlisten :80\nnode 10.0.0.1,ratio=3\nmember 10.0.0.1:1,ratio=node\n")
+	f.Add("tap tap0\ntap tap1,syn-table=64K\nvirtual v,front=tap,refuse=drop,listen=[::1]:80,pool=p\npool p\n")
+	f.Add(strings.ReplaceAll(strings.Join(forwarding, "\n"), "-tap=tap0", "tap tap0,side=clients") + "\ntap tap2,side=servers\ngateway 10.0.0.254\n")
 	f.Add("demo\ndemo false\n=\n-\n--\n- x\n#\n #\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		checkRoundTrip(t, []string{"-flagfile", "f"}, testEnv(map[string]string{"f": text}))
@@ -48,10 +52,17 @@ func FuzzChange(f *testing.F) {
 	}
 	f.Add("virtual", "pool", "p")
 	f.Fuzz(func(t *testing.T, flag, key, value string) {
-		c := mustParse(t, "-virtual=v,listen=:80,pool=p,trusted-proxies=10.0.0.0/8", "-pool=p,monitor=http", "-node=10.0.0.1",
-			"-member=10.0.0.1:80,pool=p", "-member=10.0.0.2:80,pool=p")
-		if setAny(c, flag, Setting{key, value}) == nil {
-			checkRoundTrip(t, c.Flags(), testEnv(nil))
+		for _, front := range []string{"listen=:80,trusted-proxies=10.0.0.0/8", "listen=10.0.0.9:80,front=tap,trusted-proxies=10.0.0.0/8",
+			"listen=10.0.0.9:80,front=tap,mode=forward,snat=10.0.0.8"} {
+			c := mustParse(t, "-virtual=v,pool=p,"+front, "-pool=p,monitor=http", "-node=10.0.0.1",
+				"-member=10.0.0.1:80,pool=p", "-member=10.0.0.2:80,pool=p", "-tap=tap0,address=10.0.0.7/24")
+			before := c.Clone()
+			if setAny(c, flag, Setting{key, value}) == nil {
+				checkRoundTrip(t, c.Flags(), testEnv(nil))
+				if err := Unchangeable(before, c); err != nil {
+					t.Fatalf("it was set, and can't be: %v", err)
+				}
+			}
 		}
 	})
 }

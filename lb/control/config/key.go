@@ -19,6 +19,13 @@ type key[T any] struct {
 	fixed    bool // says which object this is: not to be changed later
 	bare     bool // a flag that may stand without a value
 	live     bool // a setting that can change while the program runs
+	lasting  bool // an object's, shown with the rest, that only a restart can change
+
+	// needs is what another key has to be for this one to mean anything. If it
+	// is not, this one is not shown, and giving it is a mistake.
+	needs Setting
+	// unless is what another key must not be, likewise.
+	unless Setting
 
 	set func(*T, string) error // the error says what is allowed
 	get func(*T) string
@@ -38,6 +45,30 @@ func fix[T any](k key[T], required bool) key[T] {
 func alive[T any](k key[T]) key[T] {
 	k.live = true
 	return k
+}
+
+// lasts marks a key of an object that only a restart can change.
+func lasts[T any](k key[T]) key[T] {
+	k.lasting = true
+	return k
+}
+
+// with marks a key that means nothing unless another one has a value.
+func with[T any](name, value string, k key[T]) key[T] {
+	k.needs = Setting{name, value}
+	return k
+}
+
+// without marks a key that means nothing if another one has a value.
+func without[T any](name, value string, k key[T]) key[T] {
+	k.unless = Setting{name, value}
+	return k
+}
+
+// applies says whether the key means anything on this T.
+func (k key[T]) applies(keys []key[T], t *T) bool {
+	is := func(s Setting) bool { return find(keys, s.Key).get(t) == s.Value }
+	return (k.needs.Key == "" || is(k.needs)) && (k.unless.Key == "" || !is(k.unless))
 }
 
 // limitKey is a number of connections or waiters, 0 by default.
@@ -61,6 +92,15 @@ func countKey[T any](name, def, help string, r counts, field func(*T) *int) key[
 			})
 		},
 		get: func(t *T) string { return strconv.Itoa(*field(t)) },
+	}
+}
+
+// sizeKey is a number that may be a round one of many bytes, or of anything.
+func sizeKey[T any](name, def, help string, r sizes, field func(*T) *int) key[T] {
+	return key[T]{
+		name: name, form: "SIZE", def: def, help: help,
+		set: func(t *T, s string) error { return assign(field(t), s, r.parse) },
+		get: func(t *T) string { return formatSize(*field(t)) },
 	}
 }
 
@@ -114,21 +154,6 @@ func prefixKey[T any](name, help string, field func(*T) *Prefix) key[T] {
 		name: name, form: "off|source[/BITS4[/BITS6]]", def: "off", help: help,
 		set: func(t *T, s string) error { return assign(field(t), s, parsePrefix) },
 		get: func(t *T) string { return field(t).String() },
-	}
-}
-
-// onlyKey has one value so far. It is there for people to write down what
-// they rely on.
-func onlyKey[T any](name, value, help string) key[T] {
-	return key[T]{
-		name: name, form: value, def: value, help: help,
-		set: func(_ *T, s string) error {
-			if s != value {
-				return notAllowed(value)
-			}
-			return nil
-		},
-		get: func(*T) string { return value },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 const (
 	seconds   = "; a bare number is seconds"
+	units     = "; K is 1024, M is 1048576"
 	shortMore = "allowed is more than 0, up to 87600h" + span + seconds
 )
 
@@ -41,6 +42,19 @@ var keyMistakes = []struct{ flag, words, key, value, want string }{
 	{"virtual", "v,listen=:1", "queue-class-from", "10.0.0.0/8:8", errClasses.Error()},
 	{"virtual", "v,listen=:1", "queue-class-from", "10.0.0.0/8:1/", errClasses.Error()},
 	{"virtual", "v,listen=:1", "queue-class-from", "10.0.0.0/8:1/10.0.0.0/8:2", "10.0.0.0/8 given twice; allowed is once"},
+	{"virtual", "v,listen=:1", "front", "nic", "allowed is kernel|tap"},
+	{"virtual", "v,listen=:1", "refuse", "silence", "allowed is reset|close|http-503|drop"},
+	{"virtual", "v,listen=10.0.0.1:1", "mode", "udp", "allowed is tcp|forward"},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "10.0.0.0/8", errSNAT.Error()},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "automap", errSNAT.Error()},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "127.0.0.1", errSNAT.Error()},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "0.0.0.0", errSNAT.Error()},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "10.0.0.9/none", errSNAT.Error()},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "fe80::1%eth0", errZone.Error()},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap,mode=forward", "snat", "10.0.0.8/::ffff:10.0.0.8", "10.0.0.8 given twice; allowed is once"},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap", "syn-proof", "on", "allowed is auto|always|off"},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap", "syn-share", "101", "allowed is 0 (all of it) to 100"},
+	{"virtual", "v,listen=10.0.0.1:1,front=tap", "syn-share", "25%", "allowed is 0 (all of it) to 100"},
 	{"pool", "a", "load-balancing-mode", "random", "allowed is round-robin|ratio|least-connections|source-hash"},
 	{"pool", "a", "slow-ramp-time", "-1", "allowed is 0 (at once) to 87600h" + span + seconds},
 	{"pool", "a", "min-active-members", "65536", "allowed is 0 (all are used) to 65535"},
@@ -67,6 +81,48 @@ var keyMistakes = []struct{ flag, words, key, value, want string }{
 	{"member", "10.0.0.1:80", "priority-group", "65536", "allowed is 0 to 65535"},
 	{"node", "10.0.0.1", "ratio", "0", "allowed is 1 to 65535"},
 	{"node", "10.0.0.1", "ratio", "node", "allowed is 1 to 65535"},
+	{"tap", "tap0", "address", "198.18.0.1", errOwn.Error()},
+	{"tap", "tap0", "address", "198.18.0.1/33", errOwn.Error()},
+	{"tap", "tap0", "address", "198.18.0.1/0", errOwn.Error()},
+	{"tap", "tap0", "address", "198.18.0.1/24/", errOwn.Error()},
+	{"tap", "tap0", "address", "24/198.18.0.1", errOwn.Error()},
+	{"tap", "tap0", "address", "none/24", errOwn.Error()},
+	{"tap", "tap0", "address", "127.0.0.1/8", errOwn.Error()},
+	{"tap", "tap0", "address", "::/64", errOwn.Error()},
+	{"tap", "tap0", "address", "224.0.0.1/24", errOwn.Error()},
+	{"tap", "tap0", "address", "fe80::1%tap0/64", errZone.Error()},
+	{"tap", "tap0", "address", "198.18.0.0/24", "198.18.0.0/24 is the network itself; " + errOwn.Error()},
+	{"tap", "tap0", "address", "2001:db8::/64", "2001:db8::/64 is the network itself; " + errOwn.Error()},
+	{"tap", "tap0", "address", "198.18.0.1/24/198.18.0.1/25", "198.18.0.1 given twice; allowed is once"},
+	{"tap", "tap0", "side", "server", "allowed is both|clients|servers"},
+	{"tap", "tap0", "gateway", "198.18.0.0/24", errGateway.Error()},
+	{"tap", "tap0", "gateway", "127.0.0.1", errGateway.Error()},
+	{"tap", "tap0", "gateway", "198.18.0.254/198.18.0.253", errGateway.Error()},
+	{"tap", "tap0", "gateway", "198.18.0.254/fe80::1/fe80::2", errGateway.Error()},
+	{"tap", "tap0", "gateway", "none/fe80::1", errGateway.Error()},
+	{"tap", "tap0", "gateway", "fe80::1%tap0", errZone.Error()},
+	{"tap", "tap0", "mac", "02:00:00:00:00", errMAC.Error()},
+	{"tap", "tap0", "mac", "00:00:00:00:00:00", errMAC.Error()},
+	{"tap", "tap0", "mac", "01:00:5e:00:00:01", errMAC.Error()},
+	{"tap", "tap0", "mac", "02:00:00:00:00:00:00:01", errMAC.Error()},
+	{"tap", "tap0", "mtu", "575", "allowed is 0 (as the device has it), or 576 to 65521"},
+	{"tap", "tap0", "mtu", "65522", "allowed is 0 (as the device has it), or 576 to 65521"},
+	{"tap", "tap0", "mss", "87", "allowed is 0 (what the MTU allows), or 88 to 65521"},
+	{"tap", "tap0", "rack", "yes", "allowed is on|off"},
+	{"tap", "tap0", "congestion-control", "bbr", "allowed is cubic|reno"},
+	{"tap", "tap0", "time-wait", "0", "allowed is 100ms to 1m" + span + seconds},
+	{"tap", "tap0", "time-wait", "61", "allowed is 100ms to 1m" + span + seconds},
+	{"tap", "tap0", "receive-buffer", "4095", "allowed is 4K to 64M" + units},
+	{"tap", "tap0", "receive-buffer", "65M", "allowed is 4K to 64M" + units},
+	{"tap", "tap0", "send-buffer", "4m", "allowed is 4K to 64M" + units},
+	{"tap", "tap0", "send-buffer", "1G", "allowed is 4K to 64M" + units},
+	{"tap", "tap0", "send-buffer", "M", "allowed is 4K to 64M" + units},
+	{"tap", "tap0", "send-buffer", "-4M", "allowed is 4K to 64M" + units},
+	{"tap", "tap0", "syn-table", "0", "allowed is 1 to 16M" + units},
+	{"tap", "tap0", "syn-table", "17M", "allowed is 1 to 16M" + units},
+	{"tap", "tap0", "flow-table", "0", "allowed is 1 to 16M" + units},
+	{"tap", "tap0", "flow-table", "17M", "allowed is 1 to 16M" + units},
+	{"tap", "tap0", "syn-table", "9223372036854775807M", "allowed is 1 to 16M" + units},
 }
 
 func TestKeyMistakes(t *testing.T) {
@@ -75,7 +131,11 @@ func TestKeyMistakes(t *testing.T) {
 		if tt.flag == "virtual" {
 			g.value += ",pool=default"
 		}
-		checkMistakes(t, []string{ok, "-" + tt.flag, g.value}, testEnv(nil), []string{
+		args := []string{ok, "-" + tt.flag, g.value}
+		if tt.flag == "virtual" && strings.Contains(tt.words, "front=tap") {
+			args = append(args, "-tap=tap0")
+		}
+		checkMistakes(t, args, testEnv(nil), []string{
 			g.String() + ": " + tt.key + "=" + quote(tt.value) + ": " + tt.want,
 		})
 	}
@@ -96,6 +156,7 @@ var keyValues = []struct {
 	{"virtual", "proxy-header-timeout", "3s", []string{"1s"}},
 	{"virtual", "queue-class", "0", []string{"0", "7"}},
 	{"virtual", "queue-class-from", "none", []string{"none", "0.0.0.0/0:0", "10.0.0.0/8:7/10.1.0.0/16:3>10.1.0.0/16:3/10.0.0.0/8:7"}},
+	{"virtual", "mode", "tcp", []string{"tcp"}},
 	{"pool", "load-balancing-mode", "round-robin", []string{"ratio", "least-connections", "source-hash", "round-robin"}},
 	{"pool", "slow-ramp-time", "10s", []string{"0", "30>30s", "1500ms>1.5s"}},
 	{"pool", "min-active-members", "0", []string{"0", "65535"}},

@@ -37,7 +37,34 @@ func parseObject[T any](p *parser, g given, keys []key[T]) draft[T] {
 			p.mistake(g, "%s missing; allowed is %s=%s", k.name, k.name, k.form)
 		}
 	}
+	misplaced(p, &d, keys)
 	return d
+}
+
+// misplaced reports keys that were given and mean nothing, since another one
+// is not what they need.
+func misplaced[T any](p *parser, d *draft[T], keys []key[T]) {
+	for _, k := range keys {
+		value := d.keys[k.name]
+		if value == "" || k.applies(keys, &d.object) {
+			continue
+		}
+		need, unless := k.needs, k.unless
+		switch {
+		case d.mistaken(need.Key) || d.mistaken(unless.Key):
+		case need.Key != "" && find(keys, need.Key).get(&d.object) != need.Value:
+			p.wrong(d.given, k.name, value, "only for %s=%s, and this is %s; allowed is it with %s=%s, or not at all",
+				need.Key, need.Value, find(keys, need.Key).get(&d.object), need.Key, need.Value)
+		default:
+			p.wrong(d.given, k.name, value, "means nothing with %s=%s; allowed is it without that, or not at all", unless.Key, unless.Value)
+		}
+	}
+}
+
+// mistaken says that a key was given and is wrong.
+func (d *draft[T]) mistaken(key string) bool {
+	value, given := d.keys[key]
+	return given && value == ""
 }
 
 func setOnce[T any](p *parser, d *draft[T], keys []key[T], name, value string) {

@@ -23,6 +23,7 @@ type parser struct {
 	pools    []draft[Pool]
 	members  []draft[Member]
 	nodes    []draft[Node]
+	taps     []draft[Tap]
 	listen   *draft[Virtual] // what -listen stands for
 	tried    bool            // a -listen or -virtual was too mistaken to keep
 
@@ -38,7 +39,7 @@ func Parse(args []string, env Env) (*Config, error) {
 		env: env, poolIndex: map[string]int{}, nodeIndex: map[netip.Addr]int{}, origins: map[object]origin{},
 	}
 	setDefaults(settingKeys, &p.config)
-	p.config.Admin = env.Admin()
+	p.config.Admin, p.config.Cores = env.Admin(), env.Cores
 	if !p.scan(args) {
 		return nil, ErrHelp
 	}
@@ -68,6 +69,8 @@ func (p *parser) sort() {
 			p.members = append(p.members, parseObject(p, g, memberKeys))
 		case flagNode:
 			p.nodes = append(p.nodes, parseObject(p, g, nodeKeys))
+		case flagTap:
+			p.taps = append(p.taps, parseObject(p, g, tapKeys))
 		case flagFile:
 			// Read before.
 		default:

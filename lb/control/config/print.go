@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -14,6 +15,7 @@ func Print(w io.Writer, c *Config) error {
 	var b bytes.Buffer
 	b.WriteString("settings\n")
 	column(&b, settingKeys, c)
+	c.printTap(&b)
 	for i := range c.Virtuals {
 		c.printVirtual(&b, &c.Virtuals[i])
 	}
@@ -34,13 +36,44 @@ func Print(w io.Writer, c *Config) error {
 	return err
 }
 
+func (c *Config) printTap(b *bytes.Buffer) {
+	for _, t := range c.taps() {
+		var first []Setting
+		if t == c.Tap {
+			first = append(first, Setting{"handshakes parked at most", room(t.SynTable, c.loops())})
+			if c.Forwards() {
+				first = append(first, Setting{"connections forwarded at most", room(t.FlowTable, c.loops())})
+			}
+		}
+		fmt.Fprintf(b, "\ntap %s\n", t.Device)
+		column(b, tapKeys, t, first...)
+	}
+}
+
+// recordBytes is what a parked handshake takes, all in, and a forwarded
+// connection.
+const recordBytes = 128
+
+// room says how many records there can be, and what memory they take.
+func room(inLoop, loops int) string {
+	full := func(n int) string { return "if full " + formatSize(n*recordBytes) + "B of memory" }
+	if loops == 0 {
+		return fmt.Sprintf("%d in each loop (%s)", inLoop, full(inLoop))
+	}
+	return fmt.Sprintf("%d (%d in each of %d loops; %s)", inLoop*loops, inLoop, loops, full(inLoop*loops))
+}
+
 func (c *Config) printVirtual(b *bytes.Buffer, v *Virtual) {
 	fmt.Fprintf(b, "\nvirtual server %s\n", v.Name)
 	listen := listenKey.get(v)
 	if v.Dual {
 		listen += " (all addresses, IPv4 and IPv6)"
 	}
-	column(b, virtualKeys, v, Setting{"listen", listen}, Setting{"pool", c.Pools[v.Pool].Name})
+	first := []Setting{{"listen", listen}, {"pool", c.Pools[v.Pool].Name}}
+	if s := c.unproven(v); s != "" {
+		first = append(first, Setting{"unproven that may wait", s})
+	}
+	column(b, virtualKeys, v, first...)
 }
 
 func (c *Config) printPool(b *bytes.Buffer, pool int) {
@@ -51,13 +84,32 @@ func (c *Config) printPool(b *bytes.Buffer, pool int) {
 	if n == Unlimited {
 		depth = fmt.Sprintf("unlimited (%s)", why)
 	}
-	column(b, poolKeys, p, Setting{"effective queue depth", depth})
+	first, keys := []Setting{{"effective queue depth", depth}}, memberKeys
+	if most := p.portCap(); most > 0 {
+		keys = cappedKeys(most)
+		first = append(first, Setting{"connections of a member at most",
+			fmt.Sprintf("%d (%d ports of each of %d snat addresses)", most, snatPorts, p.snat)})
+	}
+	column(b, poolKeys, p, first...)
 	if len(p.Members) == 0 {
 		b.WriteString("\n  no members\n")
 		return
 	}
 	b.WriteString("\n")
-	rows(b, memberKeys, p.Members)
+	rows(b, keys, p.Members)
+}
+
+// cappedKeys are memberKeys that tell of a limit besides a member's own.
+func cappedKeys(most int64) []key[Member] {
+	keys := slices.Clone(memberKeys)
+	k := find(keys, "connection-limit")
+	k.implied = func(m *Member) string {
+		if m.ConnectionLimit == 0 || m.ConnectionLimit > most {
+			return fmt.Sprintf("%d, by snat", most)
+		}
+		return ""
+	}
+	return keys
 }
 
 // column shows one object, a key a line.
@@ -67,7 +119,7 @@ func column[T any](b *bytes.Buffer, keys []key[T], t *T, first ...Setting) {
 		fmt.Fprintf(tab, "  %s\t%s\n", s.Key, s.Value)
 	}
 	for _, k := range keys {
-		if !k.fixed {
+		if !k.fixed && k.applies(keys, t) {
 			fmt.Fprintf(tab, "  %s\t%s\n", k.name, k.show(t))
 		}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // Reload is Parse again, with the same arguments and what is in the flag file
@@ -21,8 +22,8 @@ func Reload(old *Config, args []string, env Env) (*Config, error) {
 }
 
 // Unchangeable says what differs that only a restart can change: most
-// settings of the program, and where a virtual server listens. The error is
-// Mistakes.
+// settings of the program, the TAP devices, and where a virtual server listens.
+// The error is Mistakes.
 func Unchangeable(old, next *Config) error {
 	var m Mistakes
 	for _, k := range settingKeys {
@@ -32,6 +33,8 @@ func Unchangeable(old, next *Config) error {
 				k.name, quote(is), quote(was)))
 		}
 	}
+	m = append(m, tapsChanged(old, next)...)
+	lasting := slices.DeleteFunc(slices.Clone(virtualKeys), func(k key[Virtual]) bool { return !k.lasting })
 	listens := map[string]*Virtual{}
 	for i := range old.Virtuals {
 		listens[old.Virtuals[i].Name] = &old.Virtuals[i]
@@ -39,15 +42,31 @@ func Unchangeable(old, next *Config) error {
 	for i := range next.Virtuals {
 		v := &next.Virtuals[i]
 		was, ok := listens[v.Name]
-		if ok && listenKey.get(was) != listenKey.get(v) {
+		if !ok {
+			continue
+		}
+		if listenKey.get(was) != listenKey.get(v) {
 			m = append(m, fmt.Sprintf("%s: listen=%s: can't be changed while it runs; allowed is %s, another name, or a restart",
 				object{flagVirtual, v.Name}, quote(listenKey.get(v)), listenKey.get(was)))
 		}
+		m = append(m, differing(object{flagVirtual, v.Name}, lasting, was, v, "another name, ")...)
 	}
 	if len(m) > 0 {
 		return m
 	}
 	return nil
+}
+
+// differing says which keys differ, of those that only a restart can change.
+// Other is what would do too.
+func differing[T any](o object, keys []key[T], old, next *T, other string) (m Mistakes) {
+	for _, k := range keys {
+		if was, is := k.get(old), k.get(next); was != is {
+			m = append(m, fmt.Sprintf("%s: %s=%s: can't be changed while it runs; allowed is %s, %sor a restart",
+				o, k.name, quote(is), was, other))
+		}
+	}
+	return m
 }
 
 // Inherit gives the objects of next the ID that they have in old, and -1 to

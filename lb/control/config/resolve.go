@@ -9,6 +9,7 @@ func (p *parser) resolve() {
 	if p.listen != nil {
 		p.virtuals = append([]draft[Virtual]{*p.listen}, p.virtuals...)
 	}
+	p.resolveTaps()
 	p.resolvePools()
 	p.resolveVirtuals()
 	p.resolveAddresses()

@@ -87,6 +87,7 @@ func (p *parser) resolveMembers() {
 			continue
 		}
 		used[place{i, m.Address}] = true
+		p.origins[memberOf(name, m.Address.String())] = origin{d.given, d.keys}
 		m.Node = p.nodeOf(m.Address.Addr())
 		p.config.Pools[i].Members = append(p.config.Pools[i].Members, m)
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,16 +16,27 @@ var oldValues = map[string][]string{
 	"queue-on-connection-limit": {"on", "off"}, "queue-depth-cap": {"members", "none"},
 	"queue-time-limit": {"1500", "1h2m3.4s"}, "when-down": {"queue", "refuse"}, "when-down-time-limit": {"0", "1m"},
 	"reselect-tries": {"0", "254"}, "connect-timeout": {"1ns"}, "on-client-close": {"leave", "keep", "abort"},
-	"mode": {"tcp"}, "front": {"kernel"}, "refuse": {"reset", "close", "http-503"}, "idle-timeout": {"0", "90m"},
+	"idle-timeout":       {"0", "90m"},
 	"half-close-timeout": {"0", "1s"}, "keepalive": {"0", "9h"}, "tcp-user-timeout": {"0", "1ms"},
-	"state": {"enabled", "disabled", "offline"},
+	"state":   {"enabled", "disabled", "offline"},
+	"address": {"none", "198.18.0.2/24", "198.18.0.2/24/2001:db8::2/64"}, "mac": {"auto", "02:00:00:00:00:01"},
+	"mtu": {"0", "1500"}, "mss": {"0", "1400"}, "rack": {"on", "off"}, "congestion-control": {"cubic", "reno"},
+	"time-wait": {"1", "60s"}, "receive-buffer": {"4097", "64K"}, "send-buffer": {"1M"}, "syn-table": {"1", "16M"},
+	"flow-table": {"1", "16M"},
 }
 
 // proxies are the keys that do not go together as one likes.
-var proxies = []string{"", ",trusted-proxies=::/0/0.0.0.0/0", ",accept-proxy-protocol=on,trusted-proxies=10.0.0.0/8"}
+var (
+	proxies = []string{"", ",trusted-proxies=::/0/0.0.0.0/0", ",accept-proxy-protocol=on,trusted-proxies=10.0.0.0/8"}
+	kernels = []string{"", ",front=kernel", ",refuse=close", ",front=kernel,refuse=http-503"}
+	taps    = []string{"", ",refuse=drop", ",syn-proof=always", ",syn-proof=off,syn-share=0", ",syn-share=100"}
 
-// drawKeys sets some keys of a table.
-func drawKeys[K any](t *rapid.T, flag string, keys []key[K]) (pairs string) {
+	forwards = []string{",mode=forward", ",mode=forward,snat=10.0.0.98", ",mode=forward,snat=10.0.0.99/10.0.0.98,refuse=drop"}
+	links    = []string{"", ",gateway=10.0.0.97", ",gateway=fe80::1/10.0.0.97,mtu=1400", ",mac=02:00:00:00:00:02"}
+)
+
+// drawKeys sets some keys of a table, but for those that are left out.
+func drawKeys[K any](t *rapid.T, flag string, keys []key[K], left ...string) (pairs string) {
 	for _, k := range keys {
 		values := oldValues[k.name]
 		for _, kv := range keyValues {
@@ -32,7 +44,7 @@ func drawKeys[K any](t *rapid.T, flag string, keys []key[K]) (pairs string) {
 				values = kv.values
 			}
 		}
-		if len(values) > 0 && rapid.Bool().Draw(t, k.name) {
+		if len(values) > 0 && !k.fixed && !slices.Contains(left, k.name) && rapid.Bool().Draw(t, k.name) {
 			value, _, _ := strings.Cut(rapid.SampledFrom(values).Draw(t, "value of "+k.name), ">")
 			pairs += "," + k.name + "=" + value
 		}
@@ -47,17 +59,34 @@ var monitorText = rapid.StringMatching(`[ -~é日\r\n]{1,20}`).Filter(func(s str
 
 // drawArgs is a valid configuration.
 func drawArgs(t *rapid.T) (args []string) {
+	device, forward := rapid.Bool().Draw(t, "device"), false
+	var left []string // keys that mean nothing
+	if device {
+		args = append(args, "-tap=tap0"+drawKeys(t, flagTap, tapKeys))
+		if forward = rapid.Bool().Draw(t, "forward"); forward {
+			args = append(args, "-tap=tap1,side=servers,address=10.0.0.99/24/2001:db8::1/64"+rapid.SampledFrom(links).Draw(t, "servers' device"))
+			left = []string{"keepalive", "tcp-user-timeout", "proxy-header-timeout", "send-proxy-protocol", "mode"}
+		}
+	}
 	pools := rapid.IntRange(1, 3).Draw(t, "pools")
 	for p := range pools {
-		pool := fmt.Sprintf("-pool=p%d%s", p, drawKeys(t, flagPool, poolKeys))
+		pool := fmt.Sprintf("-pool=p%d%s", p, drawKeys(t, flagPool, poolKeys, left...))
 		if strings.Contains(pool, "monitor=http") || strings.Contains(pool, "monitor=none") {
 			pool += ",monitor-send=" + escape(monitorText.Draw(t, "send")) + ",monitor-recv=" + escape(monitorText.Draw(t, "recv"))
 		}
 		args = append(args, pool)
 	}
 	for v := range rapid.IntRange(1, 3).Draw(t, "virtuals") {
-		args = append(args, fmt.Sprintf("-virtual=v%d,listen=:%d,pool=p%d%s", v, 80+v, rapid.IntRange(0, pools-1).Draw(t, "pool"),
-			drawKeys(t, flagVirtual, virtualKeys)+rapid.SampledFrom(proxies).Draw(t, "proxies")))
+		listen, front := "", rapid.SampledFrom(kernels).Draw(t, "front")
+		proxy := rapid.SampledFrom(proxies).Draw(t, "proxies")
+		switch {
+		case forward:
+			listen, front, proxy = "198.18.0.1", ",front=tap"+rapid.SampledFrom(forwards).Draw(t, "snat"), ""
+		case device:
+			listen, front = "198.18.0.1", ",front=tap"+rapid.SampledFrom(taps).Draw(t, "tap keys")
+		}
+		args = append(args, fmt.Sprintf("-virtual=v%d,listen=%s:%d,pool=p%d%s", v, listen, 80+v, rapid.IntRange(0, pools-1).Draw(t, "pool"),
+			drawKeys(t, flagVirtual, virtualKeys, left...)+front+proxy))
 	}
 	for m := range rapid.IntRange(0, 6).Draw(t, "members") {
 		args = append(args, fmt.Sprintf("-member=10.0.0.%d:%d,pool=p%d%s", rapid.IntRange(1, 4).Draw(t, "node"), 80+m,

@@ -11,11 +11,12 @@ const (
 	flagPool    = "pool"
 	flagMember  = "member"
 	flagNode    = "node"
+	flagTap     = "tap"
 	flagListen  = "listen"
 	flagFile    = "flagfile"
 )
 
-var flagNames = append([]string{flagListen, flagMember, flagVirtual, flagPool, flagNode, flagFile}, names(settingKeys)...)
+var flagNames = append([]string{flagListen, flagMember, flagVirtual, flagPool, flagNode, flagTap, flagFile}, names(settingKeys)...)
 
 // token is a flag before its name and value have been looked at.
 type token struct {
@@ -95,7 +96,7 @@ func flagForm(flag string) string {
 	switch flag {
 	case flagVirtual:
 		return "NAME,listen=ADDR,pool=NAME[,KEY=VALUE...]"
-	case flagPool:
+	case flagPool, flagTap:
 		return "NAME[,KEY=VALUE...]"
 	case flagMember:
 		return "IP:PORT[,KEY=VALUE...]"

@@ -30,6 +30,15 @@ Examples
         -virtual db,listen=10.0.0.9:5432,pool=db -pool db \
         -member 10.0.0.2:5432,pool=db,connection-limit=20
 
+  Clients on a TAP device, who are not even answered until it is their turn:
+    penstock -tap tap0 -virtual web,listen=198.18.0.100:80,pool=web,front=tap \
+        -pool web -member 10.0.0.1:8080,pool=web,connection-limit=50
+
+  The same, and their own packets go on to servers, which see 10.0.0.9:
+    penstock -tap tap0 -tap tap1,side=servers,address=10.0.0.9/24 -pool web \
+        -virtual web,listen=198.18.0.9:80,front=tap,mode=forward,snat=10.0.0.9 \
+        -member 10.0.0.1:8080,pool=web,connection-limit=50
+
   A first look, with servers that are built in:
     penstock -demo
 
@@ -39,8 +48,9 @@ commas between; the first word may stand without its KEY=.
 `
 
 const usageTail = `
-TIME is such as 500ms, 30s or 5m. N is 0 to 1099511627775. Host names are not
-looked up. Exit status 2: mistakes in the flags, one line for each.
+TIME is such as 500ms, 30s or 5m. N is 0 to 1099511627775. SIZE is such as 64K
+or 4M. Host names are not looked up. Exit status 2: mistakes in the flags, one
+line for each.
 `
 
 // usageWidth is the width of a terminal nobody has widened.
@@ -56,6 +66,7 @@ func Usage(w io.Writer) error {
 	usageObject(&b, flagVirtual, "an address clients connect to", virtualKeys)
 	usageObject(&b, flagPool, "servers for one purpose, and their queue", poolKeys)
 	usageObject(&b, flagNode, "a server's address; its limit covers all its members", nodeKeys)
+	usageObject(&b, flagTap, "a TAP device: for front=tap, a second one for servers; see README", tapKeys)
 	b.WriteString("\nSettings\n\n")
 	entry(&b, "-flagfile FILE", "flags from a file, one a line, # starts a comment; settings on the command line win; "+
 		"SIGHUP reads it again")

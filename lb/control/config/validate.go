@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // Validate settles what other keys decide, checks what keys mean together,
@@ -27,6 +28,12 @@ type origin struct {
 	keys map[string]string // as in a draft
 }
 
+// mistaken says that a key was given and is wrong.
+func (o origin) mistaken(key string) bool {
+	value, given := o.keys[key]
+	return given && value == ""
+}
+
 type checker struct {
 	c        *Config
 	origins  map[object]origin
@@ -37,6 +44,7 @@ type checker struct {
 // set. Objects that are in origins are called what they are there.
 func (c *Config) check(origins map[object]origin) Mistakes {
 	k := checker{c: c, origins: origins}
+	c.settlePorts()
 	for i := range c.Pools {
 		c.Pools[i].settleMonitor()
 		k.pool(&c.Pools[i])
@@ -44,6 +52,8 @@ func (c *Config) check(origins map[object]origin) Mistakes {
 	for i := range c.Virtuals {
 		k.virtual(&c.Virtuals[i])
 	}
+	k.taps()
+	k.forwards()
 	k.counts()
 	k.admin()
 	return k.mistakes
@@ -79,10 +89,8 @@ func (k *checker) counts() {
 // wrong keeps quiet if a key of the rule has been reported already.
 func (k *checker) wrong(o object, keys []Setting, format string, args ...any) {
 	from, known := k.origins[o]
-	for _, s := range keys {
-		if value, given := from.keys[s.Key]; given && value == "" {
-			return
-		}
+	if slices.ContainsFunc(keys, func(s Setting) bool { return from.mistaken(s.Key) }) {
+		return
 	}
 	label := o.String()
 	if known {
@@ -93,10 +101,11 @@ func (k *checker) wrong(o object, keys []Setting, format string, args ...any) {
 }
 
 func (k *checker) virtual(v *Virtual) {
-	if v.AcceptProxy && len(v.TrustedProxies) == 0 {
+	if v.AcceptProxy && len(v.TrustedProxies) == 0 && v.Transport == Proxied {
 		k.wrong(object{flagVirtual, v.Name}, []Setting{{"trusted-proxies", nobody}, {Key: "accept-proxy-protocol"}},
 			"with accept-proxy-protocol=on nobody could connect; allowed are addresses and prefixes, such as 10.0.0.0/8; 0.0.0.0/0/::/0 is anybody")
 	}
+	k.front(v)
 }
 
 func (k *checker) pool(p *Pool) {

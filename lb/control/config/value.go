@@ -36,6 +36,40 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
+// sizes is a range of numbers that may end in K or M.
+type sizes struct{ min, max int }
+
+const (
+	kilo = 1 << 10
+	mega = 1 << 20
+)
+
+func (r sizes) parse(s string) (int, error) {
+	number, unit := s, 1
+	switch {
+	case strings.HasSuffix(s, "K"):
+		number, unit = s[:len(s)-1], kilo
+	case strings.HasSuffix(s, "M"):
+		number, unit = s[:len(s)-1], mega
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || !digits(number) || n > r.max/unit || n*unit < r.min {
+		return 0, notAllowed(fmt.Sprintf("%s to %s; K is %d, M is %d", formatSize(r.min), formatSize(r.max), kilo, mega))
+	}
+	return n * unit, nil
+}
+
+// formatSize is exact: it takes a unit only if nothing is lost.
+func formatSize(n int) string {
+	switch {
+	case n > 0 && n%mega == 0:
+		return strconv.Itoa(n/mega) + "M"
+	case n > 0 && n%kilo == 0:
+		return strconv.Itoa(n/kilo) + "K"
+	}
+	return strconv.Itoa(n)
+}
+
 // maxTime keeps a time far from where adding it to the clock overflows.
 const maxTime = 10 * 365 * 24 * time.Hour
 

@@ -15,10 +15,12 @@ func warnings(c *Config) (w []string) {
 		}
 		c.warnPool(i, warn)
 		c.warnRules(i, warn)
+		c.warnPorts(i, warn)
 	}
 	for i := range c.Virtuals {
 		c.warnVirtual(&c.Virtuals[i], warn)
 	}
+	c.warnTap(warn)
 	for i, used := range c.nodesUsed() {
 		if !used {
 			warn("node %s: no member is on it", c.Nodes[i].Address)
@@ -74,9 +76,9 @@ func (c *Config) freeMember(pool int) *Member {
 			return nil
 		}
 	}
-	for i := range p.Members {
+	for i, limit := range c.MemberLimits(pool) {
 		m := &p.Members[i]
-		if m.ConnectionLimit == 0 && c.Nodes[m.Node].ConnectionLimit == 0 {
+		if limit == 0 && c.Nodes[m.Node].ConnectionLimit == 0 {
 			return m
 		}
 	}

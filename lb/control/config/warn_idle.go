@@ -43,6 +43,8 @@ func (c *Config) warnRules(pool int, warn func(string, ...any)) {
 	const off = "queue-on-connection-limit=off"
 	persist := c.anyVirtual(pool, func(v *Virtual) bool { return v.Persist.On })
 	classes := c.anyVirtual(pool, func(v *Virtual) bool { return v.QueueClass > 0 || len(v.QueueClassFrom) > 0 })
+	forwarded := c.anyVirtual(pool, func(v *Virtual) bool { return v.Transport == Forwarded }) &&
+		!c.anyVirtual(pool, func(v *Virtual) bool { return v.Transport != Forwarded })
 	unchecked := p.Monitor == MonitorNone
 	none := "monitor=" + monitorKey.show(p)
 	warnIdle("pool "+p.Name, poolKeys, p, []rule{
@@ -59,6 +61,7 @@ func (c *Config) warnRules(pool int, warn func(string, ...any)) {
 		{"monitor-timeout", unchecked, none},
 		{"monitor-send", unchecked, none},
 		{"monitor-recv", unchecked, none},
+		{"on-client-close", forwarded, "all virtual servers with this pool have mode=forward: who waits is not connected"},
 	}, warn)
 	p.warnMembers(warn)
 	if !unchecked && p.MonitorTimeout <= p.MonitorInterval {

@@ -7,6 +7,50 @@ const (
 	RefuseReset Refuse = iota // RST
 	RefuseClose               // FIN
 	RefuseHTTP                // a minimal HTTP 503 with Retry-After, then FIN
+	RefuseDrop                // nothing: the client goes on asking until it gives up
+)
+
+// Front is who speaks TCP to the clients of a virtual server.
+type Front uint8
+
+const (
+	FrontKernel Front = iota
+	FrontTap          // we do, on the TAP device; who waits has not been answered yet
+)
+
+// Transport is what becomes of the TCP that clients speak.
+type Transport uint8
+
+const (
+	Proxied   Transport = iota // mode=tcp: it ends here, and a connection of ours carries the bytes on
+	Forwarded                  // mode=forward: its segments go on to the server, and come back from there
+)
+
+// Side is what is on a TAP device.
+type Side uint8
+
+const (
+	BothSides Side = iota
+	ClientSide
+	ServerSide
+)
+
+// SynProof says which clients must show that they can hear us before anything is
+// kept of them.
+type SynProof uint8
+
+const (
+	ProofAuto   SynProof = iota // those that come while many wait that have not
+	ProofAlways                 // all
+	ProofOff                    // none
+)
+
+// Congestion is how fast is sent to clients on the TAP device.
+type Congestion uint8
+
+const (
+	Cubic Congestion = iota
+	Reno
 )
 
 // State is what an operator decided about a member or node.
@@ -75,7 +119,12 @@ const (
 
 var (
 	onCloseWords     = []string{"leave", "keep", "abort"}
-	refuseWords      = []string{"reset", "close", "http-503"}
+	refuseWords      = []string{"reset", "close", "http-503", "drop"}
+	frontWords       = []string{"kernel", "tap"}
+	transportWords   = []string{"tcp", "forward"}
+	sideWords        = []string{"both", "clients", "servers"}
+	synProofWords    = []string{"auto", "always", "off"}
+	congestionWords  = []string{"cubic", "reno"}
 	stateWords       = []string{"enabled", "disabled", "offline"}
 	modeWords        = []string{"round-robin", "ratio", "least-connections", "source-hash"}
 	serviceDownWords = []string{"none", "reset", "reselect"}
@@ -89,6 +138,21 @@ func (o OnClose) String() string { return onCloseWords[o] }
 
 // String gives the word the refuse key takes.
 func (r Refuse) String() string { return refuseWords[r] }
+
+// String gives the word the front key takes.
+func (f Front) String() string { return frontWords[f] }
+
+// String gives the word the mode key takes.
+func (t Transport) String() string { return transportWords[t] }
+
+// String gives the word the side key takes.
+func (s Side) String() string { return sideWords[s] }
+
+// String gives the word the syn-proof key takes.
+func (s SynProof) String() string { return synProofWords[s] }
+
+// String gives the word the congestion-control key takes.
+func (c Congestion) String() string { return congestionWords[c] }
 
 // String gives the word the state key takes.
 func (s State) String() string { return stateWords[s] }

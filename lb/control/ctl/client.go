@@ -15,6 +15,7 @@ type (
 	Member     = member
 	Waiter     = waiter
 	WaiterPage = waiterPage
+	Tap        = tapFront
 
 	Connections = connections
 
@@ -64,6 +65,12 @@ func Span(ms float64) string { return span(ms) }
 
 // Figures shows a number from 0 to 1000 with three of them.
 func Figures(f float64) string { return figures(f) }
+
+// State is a word for whether the device is there and up.
+func (t *tapFront) State() string { return t.state() }
+
+// Dropped is how many SYNs were.
+func (t *tapFront) Dropped() int64 { return t.dropped() }
 
 // Refused is how many were refused, whatever for.
 func (o *outcomes) Refused() int64 { return o.refused() }

@@ -5,6 +5,8 @@ import "strings"
 var virtualColumns = []column[virtual]{
 	text("VIRTUAL", func(v *virtual) string { return v.Name }),
 	text("LISTEN", func(v *virtual) string { return v.Listen }),
+	text("FRONT", func(v *virtual) string { return v.Front }),
+	text("MODE", func(v *virtual) string { return v.Mode }),
 	text("POOL", func(v *virtual) string { return v.Pool }),
 	number("CURRENT", func(v *virtual) int64 { return v.Connections.Current }),
 	number("MOST", func(v *virtual) int64 { return v.Connections.Maximum }),
@@ -76,6 +78,52 @@ var nodeColumns = []column[node]{
 	quantity("BYTES UP", size, func(n *node) int64 { return n.Bytes.Up }),
 	quantity("BYTES DOWN", size, func(n *node) int64 { return n.Bytes.Down }),
 	text("MEMBERS", func(n *node) string { return strings.Join(n.Members, " ") }),
+}
+
+var tapColumns = []column[tapFront]{
+	text("TAP", func(t *tapFront) string { return t.Device }),
+	text("STATE", func(t *tapFront) string { return t.state() }),
+	number("PARKED", func(t *tapFront) int64 { return t.Handshakes.Parked }),
+	number("PROVEN", func(t *tapFront) int64 { return t.Handshakes.Proven }),
+	fact("ROOM", func(t *tapFront) string { return limit(t.Handshakes.Limit) }),
+	number("BEGUN", func(t *tapFront) int64 { return t.Handshakes.Begun }),
+	number("RELEASED", func(t *tapFront) int64 { return t.Handshakes.Released }),
+	number("ACCEPTED", func(t *tapFront) int64 { return t.Handshakes.Accepted }),
+	number("DROPPED", func(t *tapFront) int64 { return t.dropped() }),
+	number("FORWARDED", func(t *tapFront) int64 { return t.Forwarding.Connections }),
+	quantity("BYTES IN", size, func(t *tapFront) int64 { return t.Bytes.In }),
+	quantity("BYTES OUT", size, func(t *tapFront) int64 { return t.Bytes.Out }),
+	text("VIRTUALS", func(t *tapFront) string { return strings.Join(t.Virtuals, " ") }),
+}
+
+var serverLinkColumns = []column[serverLink]{
+	text("SERVERS' TAP", func(s *serverLink) string { return s.Device }),
+	text("STATE", func(s *serverLink) string { return upDown(s.Up) }),
+	number("FRAMES IN", func(s *serverLink) int64 { return s.Frames.In }),
+	number("FRAMES OUT", func(s *serverLink) int64 { return s.Frames.Out }),
+	number("NOT TAKEN", func(s *serverLink) int64 { return s.Frames.Dropped }),
+	number("MISSED", func(s *serverLink) int64 { return s.Frames.Missed }),
+	quantity("BYTES IN", size, func(s *serverLink) int64 { return s.Bytes.In }),
+	quantity("BYTES OUT", size, func(s *serverLink) int64 { return s.Bytes.Out }),
+}
+
+func (t *tapFront) state() string {
+	if t.Up && t.Servers != nil && !t.Servers.Up {
+		return "servers down"
+	}
+	return upDown(t.Up)
+}
+
+func upDown(up bool) string {
+	if up {
+		return "up"
+	}
+	return "down"
+}
+
+// dropped is how many SYNs were.
+func (t *tapFront) dropped() int64 {
+	return t.Handshakes.DroppedFull + t.Handshakes.DroppedShare + t.Handshakes.BadChecksum
 }
 
 var waiterColumns = []column[waiter]{

@@ -23,7 +23,7 @@ type command struct {
 var commands = []command{
 	{"show", []string{
 		"[all]", "virtuals|pools|members|nodes [NAME]",
-		"waiters [pool=NAME] [FILTER] [skip=N] [limit=N]",
+		"waiters [pool=NAME] [FILTER] [skip=N] [limit=N]", "tap",
 	}, "Shows numbers and states. NAME is as in the other commands.\n" + filterHelp, parseShow},
 	{"set", []string{
 		"pool|virtual NAME KEY=VALUE...", "member POOL/ADDRESS KEY=VALUE...", "node ADDRESS KEY=VALUE...",

@@ -108,6 +108,20 @@ func (s *session) send(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// has says whether there is something at a path.
+func (s *session) has(path string) (bool, error) {
+	r, err := s.request(http.MethodHead, path, nil)
+	if err != nil {
+		return false, err
+	}
+	w, err := s.http.Do(r)
+	if err != nil {
+		return false, s.unreachable(err)
+	}
+	w.Body.Close()
+	return w.StatusCode == http.StatusOK, nil
+}
+
 func (s *session) request(method, path string, keys map[string]string) (*http.Request, error) {
 	var body io.Reader
 	if keys != nil {

@@ -27,6 +27,15 @@ var shows = map[string]shown{
 	}),
 	"member": show("members", memberColumns, func(m *member) string { return facts(m.Settings) }),
 	"node":   show("nodes", nodeColumns, func(n *node) string { return facts(n.Settings) }),
+	"tap":    show("", tapColumns, tapDetail),
+}
+
+func tapDetail(t *tapFront) string {
+	s := facts(t.list()) + "\n" + facts(t.Settings)
+	if t.Servers != nil {
+		s += "\n" + render(serverLinkColumns, []serverLink{*t.Servers}) + "\n" + facts(t.Servers.Settings)
+	}
+	return s
 }
 
 func show[T any](folder string, columns []column[T], more func(*T) string) shown {
@@ -67,12 +76,18 @@ func parseShow(words []string) (request, error) {
 		return showAll, nil
 	}
 	kind := strings.TrimSuffix(words[0], "s")
+	if kind == "tap" {
+		if len(words) > 1 {
+			return nil, misused("%q: allowed is nothing behind tap", words[1])
+		}
+		return one(kind, tapPath), nil
+	}
 	if kind == "waiter" {
 		filter, err := keyValues(words[1:])
 		return showWaiters(filter), err
 	}
 	if _, ok := kinds[kind]; !ok {
-		return nil, misused("%q: allowed is virtuals|pools|members|nodes|waiters|all", words[0])
+		return nil, misused("%q: allowed is virtuals|pools|members|nodes|waiters|tap|all", words[0])
 	}
 	switch len(words) {
 	case 1:
@@ -97,19 +112,35 @@ func one(kind, where string) request {
 	return func(s *session) error { return s.show(where, shows[kind].detail) }
 }
 
+// brief is one, in a row.
+func brief(kind, where string) request {
+	return func(s *session) error { return s.show(where, shows[kind].row) }
+}
+
 func showAll(s *session) error {
 	for i, kind := range kindOrder {
-		if i > 0 && !s.json {
-			if err := s.print("\n"); err != nil {
-				return err
-			}
-		}
-		if err := list(kind)(s); err != nil {
+		if err := s.part(i > 0, list(kind)); err != nil {
 			return err
 		}
 	}
-	return nil
+	if there, err := s.has(tapPath); err != nil || !there {
+		return err
+	}
+	return s.part(true, brief("tap", tapPath))
 }
+
+// part shows one of several things, apart from what is before it.
+func (s *session) part(apart bool, show request) error {
+	if apart && !s.json {
+		if err := s.print("\n"); err != nil {
+			return err
+		}
+	}
+	return show(s)
+}
+
+// tapPath is where the TAP device lies in the interface.
+const tapPath = "/v1/tap"
 
 func showWaiters(filter map[string]string) request {
 	query := url.Values{}

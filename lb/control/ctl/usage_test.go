@@ -29,7 +29,7 @@ func TestMisuse(t *testing.T) {
 		{"-x show", "flag provided but not defined: -x; allowed flags are"},
 		{"show -o yaml", `-o "yaml": allowed is text|json`},
 		{"show -o", "flag needs an argument: -o"},
-		{"show things", `"things": allowed is virtuals|pools|members|nodes|waiters|all`},
+		{"show things", `"things": allowed is virtuals|pools|members|nodes|waiters|tap|all`},
 		{"show all app", `"app": allowed is nothing behind all`},
 		{"show pools app mx", `"mx": allowed is one NAME`},
 		{"show members 10.0.0.1:80", `member "10.0.0.1:80": allowed is POOL/ADDRESS, such as app/10.0.0.1:80`},

@@ -18,6 +18,8 @@ type Collector struct {
 	pools    table[*poolSample]
 	members  table[*memberSample]
 	nodes    table[*nodeSample]
+	tap      table[*tapSample]
+	links    table[*linkSample]
 
 	// Histograms are many series each. Members, of which there may be
 	// thousands, have none; the admin API shows them.
@@ -29,7 +31,7 @@ type Collector struct {
 func NewCollector(v View) *Collector {
 	c := &Collector{
 		view: v, process: processTable(), virtuals: virtualTable(), pools: poolTable(),
-		members: memberTable(), nodes: nodeTable(),
+		members: memberTable(), nodes: nodeTable(), tap: tapTable(), links: linkTable(),
 	}
 	c.virtualWaits, c.poolWaits = waitsOf(&c.virtuals), waitsOf(&c.pools)
 	return c
@@ -42,6 +44,8 @@ func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
 	c.pools.describe(ch)
 	c.members.describe(ch)
 	c.nodes.describe(ch)
+	c.tap.describe(ch)
+	c.links.describe(ch)
 	for _, w := range slices.Concat(c.virtualWaits, c.poolWaits) {
 		ch <- w.desc
 	}
@@ -66,6 +70,12 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for i := range s.nodes {
 		c.nodes.collect(ch, &s.nodes[i], s.nodes[i].address)
+	}
+	if t := s.tap; t != nil {
+		c.tap.collect(ch, t, t.device)
+	}
+	for i := range s.links {
+		c.links.collect(ch, &s.links[i], s.links[i].device)
 	}
 }
 

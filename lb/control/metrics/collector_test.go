@@ -223,6 +223,84 @@ func TestChangesShow(t *testing.T) {
 		penstock_pool_connq_depth{pool="app"} 2`)
 }
 
+// What the TAP front end has seen shows if there is one.
+func TestTapStory(t *testing.T) {
+	if text := scrape(t, newStage(t, flags)); strings.Contains(text, "penstock_tap_") {
+		t.Errorf("there is no device\n%s", grep(text, "penstock_tap_"))
+	}
+	s := newStage(t, strings.Fields("-loops 2 -tap tap0,syn-table=1000 -virtual web,listen=198.18.0.9:80,pool=app,front=tap -pool app"))
+	expect(t, s, "with a device", `
+		penstock_tap_up{device="tap0"} 1
+		penstock_tap_parked{device="tap0"} 23
+		penstock_tap_parked_proven{device="tap0"} 4
+		penstock_tap_parked_limit{device="tap0"} 2000
+		penstock_tap_frames_total{device="tap0",direction="in"} 1001
+		penstock_tap_frames_total{device="tap0",direction="out"} 1003
+		penstock_tap_bytes_total{device="tap0",direction="in"} 100200
+		penstock_tap_bytes_total{device="tap0",direction="out"} 100400
+		penstock_tap_out_drops_total{device="tap0"} 5
+		penstock_tap_foreign_frames_total{device="tap0"} 20
+		penstock_tap_bad_frames_total{device="tap0"} 21
+		penstock_tap_retransmits_total{device="tap0"} 22
+		penstock_tap_syns_total{device="tap0"} 106
+		penstock_tap_syn_repeats_total{device="tap0"} 207
+		penstock_tap_syn_drops_total{device="tap0",reason="full"} 10
+		penstock_tap_syn_drops_total{device="tap0",reason="share"} 11
+		penstock_tap_syn_drops_total{device="tap0",reason="checksum"} 12
+		penstock_tap_syn_resets_total{device="tap0"} 8
+		penstock_tap_syn_silent_total{device="tap0"} 9
+		penstock_tap_resets_ignored_total{device="tap0"} 13
+		penstock_tap_cookies_sent_total{device="tap0"} 114
+		penstock_tap_cookies_proven_total{device="tap0"} 95
+		penstock_tap_cookies_bad_total{device="tap0"} 16
+		penstock_tap_released_total{device="tap0"} 97
+		penstock_tap_accepted_total{device="tap0"} 98
+		penstock_tap_handshake_timeouts_total{device="tap0"} 19`)
+	s.Drain()
+	expect(t, s, "the device is down", `penstock_tap_up{device="tap0"} 0`)
+}
+
+// So does what is forwarded, and what the servers' device has carried.
+func TestForwardStory(t *testing.T) {
+	s := newStage(t, strings.Fields("-loops 2 -tap tap0,flow-table=1000 -tap tap1,side=servers,address=10.0.0.9/24 -pool app "+
+		"-virtual web,listen=198.18.0.9:80,pool=app,front=tap,mode=forward,snat=10.0.0.9 -member 10.0.0.1:80,pool=app"))
+	expect(t, s, "with two devices", `
+		penstock_tap_up{device="tap0"} 1
+		penstock_tap_up{device="tap1"} 1
+		penstock_tap_frames_total{device="tap0",direction="in"} 1001
+		penstock_tap_frames_total{device="tap1",direction="in"} 4001
+		penstock_tap_frames_total{device="tap1",direction="out"} 4003
+		penstock_tap_bytes_total{device="tap1",direction="in"} 400200
+		penstock_tap_bytes_total{device="tap1",direction="out"} 400400
+		penstock_tap_out_drops_total{device="tap1"} 46
+		penstock_tap_missed_frames_total{device="tap0"} 23
+		penstock_tap_missed_frames_total{device="tap1"} 47
+		penstock_tap_forwarded_connections{device="tap0"} 2025
+		penstock_tap_forwarded_lingering{device="tap0"} 26
+		penstock_tap_forwarded_limit{device="tap0"} 2000
+		penstock_tap_forwarded_syns_total{device="tap0"} 5026
+		penstock_tap_forwarded_segments_total{device="tap0",direction="up"} 3001
+		penstock_tap_forwarded_segments_total{device="tap0",direction="down"} 3002
+		penstock_tap_forwarded_bytes_total{device="tap0",direction="up"} 300300
+		penstock_tap_forwarded_bytes_total{device="tap0",direction="down"} 300400
+		penstock_tap_passed_on_total{device="tap0"} 33
+		penstock_tap_pass_drops_total{device="tap0"} 34
+		penstock_tap_ports_out_total{device="tap0"} 35
+		penstock_tap_flows_full_total{device="tap0"} 36
+		penstock_tap_no_route_total{device="tap0"} 37
+		penstock_tap_server_timeouts_total{device="tap0"} 38
+		penstock_tap_server_refusals_total{device="tap0"} 39
+		penstock_tap_stray_segments_total{device="tap0"} 40
+		penstock_tap_ttl_drops_total{device="tap0"} 41
+		penstock_tap_too_big_total{device="tap0"} 42
+		penstock_tap_icmp_translated_total{device="tap0"} 43
+		penstock_tap_spoofed_resets_total{device="tap0"} 44
+		penstock_tap_reset_probes_total{device="tap0"} 45
+		penstock_member_connection_limit{member="10.0.0.1:80",pool="app"} 64512`)
+	s.Drain()
+	expect(t, s, "the devices are down", `penstock_tap_up{device="tap1"} 0`)
+}
+
 // A member that was removed takes its numbers along, and a new one with its
 // number starts from its own.
 func TestMembersComeAndGo(t *testing.T) {
@@ -251,7 +329,7 @@ func TestMembersComeAndGo(t *testing.T) {
 // The names are as Prometheus wants them, and the collector says the truth
 // about what it collects.
 func TestLint(t *testing.T) {
-	s := newStage(t, flags)
+	s := newStage(t, append([]string{"-tap=tap0"}, flags...))
 	problems, err := testutil.CollectAndLint(metrics.NewCollector(s))
 	if err != nil {
 		t.Fatal(err)

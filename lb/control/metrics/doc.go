@@ -7,9 +7,10 @@
 // each object and takes no lock that a loop takes.
 //
 // Names begin with penstock_, then the kind of object: virtual, pool, member,
-// node. Times are seconds, sizes are bytes. A limit that is not set, and a
-// queue of any length, is +Inf, so that a quotient of the two makes sense; a
-// rate that is not known is NaN.
+// node, and tap if there is such a device. What a TAP device carries is told of
+// each, all else with the name of that of clients. Times are seconds, sizes are
+// bytes. A limit that is not set, and a queue of any length, is +Inf, so that a
+// quotient of the two makes sense; a rate that is not known is NaN.
 //
 // Names of the queue follow F5: connq_depth, connq_age_head_seconds and so on
 // are of one queue, a pool's own or a member's, or of a virtual server's

@@ -63,6 +63,8 @@ type samples struct {
 	pools    []poolSample
 	members  []memberSample
 	nodes    []nodeSample
+	tap      *tapSample // nil: there is no device
+	links    []linkSample
 }
 
 // mostReads bounds how often a reading is begun anew.
@@ -96,7 +98,19 @@ func readUnder(c *config.Config, v View) *samples {
 	for i := range c.Pools {
 		s.readPool(c, i)
 	}
+	if c.Tap != nil {
+		s.readTap(c)
+	}
 	return s
+}
+
+func (s *samples) readTap(c *config.Config) {
+	s.tap = &tapSample{device: c.Tap.Device, most: c.Handshakes(), flows: c.Flows(), Totals: s.view.TapTotals()}
+	servers := ""
+	if c.ServerTap != nil {
+		servers = c.ServerTap.Device
+	}
+	s.links = links(c.Tap.Device, &s.tap.Totals, servers)
 }
 
 func (s *samples) readVirtual(v *config.Virtual) {

@@ -6,6 +6,7 @@ import (
 	"penstock/lb/control/config"
 	"penstock/lb/dispatch"
 	"penstock/stack/proxy"
+	"penstock/stack/tap"
 )
 
 // View is what there is to show: a *proxy.Proxy, its *dispatch.Dispatcher, and
@@ -55,4 +56,5 @@ type Proxy interface {
 	VirtualTotals(v int) proxy.Totals
 	MemberTotals(m int) proxy.Totals
 	Budget() (used, most int)
+	TapTotals() tap.Totals // of the TAP front end; zero if there is none
 }

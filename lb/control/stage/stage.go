@@ -12,6 +12,7 @@ import (
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
 	"penstock/stack/proxy"
+	"penstock/stack/tap"
 )
 
 // Stage is an admin.View and an admin.Control. Any goroutine may use it.
@@ -96,6 +97,29 @@ func (s *Stage) Listening(id int) (a kernel.Address) {
 		}
 	}
 	return a
+}
+
+// TapTotals is made up: a number for each.
+func (s *Stage) TapTotals() tap.Totals {
+	return tap.Totals{
+		FramesIn: 1001, BytesIn: 100200, FramesOut: 1003, BytesOut: 100400, OutDrops: 5,
+		Syns: 106, SynRepeats: 207, SynResets: 8, SynSilent: 9, SynDropsFull: 10, SynDropsShare: 11, SynBadChecksum: 12,
+		ResetsIgnored: 13, CookiesSent: 114, CookiesProven: 95, CookiesBad: 16, Released: 97, Accepted: 98,
+		HandshakeTimeouts: 19, Foreign: 20, BadFrames: 21, Retransmits: 22, Missed: 23, Fragments: 24,
+		Parked: 23, Proven: 4, DeviceUp: !s.Draining(),
+		Flows: 2025, Lingering: 26, Forwarded: s.forwarded(), SegmentsUp: 3001, SegmentsDown: 3002, BytesUp: 300300, BytesDown: 300400,
+		PassedOn: 33, PassDrops: 34, PortsOut: 35, FlowsFull: 36, NoRoute: 37, Unanswered: 38, Refusals: 39, Stray: 40,
+		TTLDrops: 41, TooBig: 42, ICMPTranslated: 43, SpoofedResets: 44, ResetProbes: 45,
+		Servers: tap.LinkTotals{FramesIn: 4001, BytesIn: 400200, FramesOut: 4003, BytesOut: 400400, OutDrops: 46, Missed: 47, Up: !s.Draining()},
+	}
+}
+
+// forwarded is 0 where nothing is.
+func (s *Stage) forwarded() uint64 {
+	if s.Config().Forwards() {
+		return 5026
+	}
+	return 0
 }
 
 // VirtualTotals is made up, of the number.

@@ -44,10 +44,10 @@ func poolOf(c *config.Config, i int) dispatch.PoolConfig {
 }
 
 func memberOf(c *config.Config, i, j int) dispatch.MemberConfig {
-	m := &c.Pools[i].Members[j]
+	m, limit := &c.Pools[i].Members[j], c.MemberLimits(i)[j]
 	return dispatch.MemberConfig{
-		Pool: dispatch.PoolID(c.Pools[i].ID), Node: dispatch.NodeID(c.Nodes[m.Node].ID), Limit: m.ConnectionLimit,
-		Depth: m.ConnectionLimit, State: dispatch.State(m.State),
+		Pool: dispatch.PoolID(c.Pools[i].ID), Node: dispatch.NodeID(c.Nodes[m.Node].ID), Limit: limit,
+		Depth: limit, State: dispatch.State(m.State),
 	}
 }
 

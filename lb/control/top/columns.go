@@ -19,7 +19,7 @@ func (v *view) virtualColumns() []column[ctl.Virtual] {
 	}
 	return []column[ctl.Virtual]{
 		{head: "VIRTUAL", left: true, cell: func(o *ctl.Virtual) piece { return text(o.Name) }},
-		{head: "LISTEN", rank: 5, left: true, cell: func(o *ctl.Virtual) piece { return text(o.Listen) }},
+		{head: "LISTEN", rank: 5, left: true, cell: func(o *ctl.Virtual) piece { return text(listens(o)) }},
 		{head: "POOL", rank: 6, left: true, cell: func(o *ctl.Virtual) piece { return text(o.Pool) }},
 		{head: "IN USE", cell: func(o *ctl.Virtual) piece { return of(o.Connections.Current, limitOf(o.Connections)) }},
 		{head: "MOST", rank: 7, cell: func(o *ctl.Virtual) piece { return number(o.Connections.Maximum) }},
@@ -28,6 +28,46 @@ func (v *view) virtualColumns() []column[ctl.Virtual] {
 		{head: "REFUSED", rank: 3, cell: func(o *ctl.Virtual) piece { return lit(o.Refused, warning) }},
 		{head: "UP B/S", rank: 4, cell: perSecond(func(o *ctl.Virtual) int64 { return o.Bytes.Up }, speed)},
 		{head: "DOWN B/S", rank: 4, cell: perSecond(func(o *ctl.Virtual) int64 { return o.Bytes.Down }, speed)},
+	}
+}
+
+// listens is where clients find a virtual server.
+func listens(o *ctl.Virtual) string {
+	switch {
+	case o.Mode == "forward":
+		return o.Listen + " forward"
+	case onTap(*o):
+		return o.Listen + " tap"
+	}
+	return o.Listen
+}
+
+func (v *view) tapColumns() []column[ctl.Tap] {
+	var old map[string]ctl.Tap
+	if v.before != nil {
+		old = byName(v.before.taps, func(t *ctl.Tap) string { return t.Device })
+	}
+	perSecond := func(count func(*ctl.Tap) int64) func(*ctl.Tap) piece {
+		return func(t *ctl.Tap) piece { return text(speed(rateOf(v, old, t.Device, *t, count))) }
+	}
+	room := func(t *ctl.Tap) int64 {
+		if t.Handshakes.Limit == 0 {
+			return none
+		}
+		return t.Handshakes.Limit
+	}
+	return []column[ctl.Tap]{
+		{head: "TAP", left: true, cell: func(t *ctl.Tap) piece { return text(t.Device) }},
+		{head: "STATE", rank: 1, left: true, cell: func(t *ctl.Tap) piece { return state(t.State()) }},
+		{head: "", rank: 6, left: true, cell: func(t *ctl.Tap) piece { return gauge(t.Handshakes.Parked, room(t)) }},
+		{head: "PARKED", cell: func(t *ctl.Tap) piece { return of(t.Handshakes.Parked, room(t)) }},
+		{head: "PROVEN", rank: 5, cell: func(t *ctl.Tap) piece { return number(t.Handshakes.Proven) }},
+		{head: "BEGUN/S", rank: 2, cell: perSecond(func(t *ctl.Tap) int64 { return t.Handshakes.Begun })},
+		{head: "ACCEPTED/S", rank: 4, cell: perSecond(func(t *ctl.Tap) int64 { return t.Handshakes.Accepted })},
+		{head: "DROPPED", rank: 3, cell: func(t *ctl.Tap) piece { return lit(t.Dropped(), warning) }},
+		{head: "FORWARDED", rank: 5, cell: func(t *ctl.Tap) piece { return number(t.Forwarding.Connections) }},
+		{head: "IN B/S", rank: 6, cell: perSecond(func(t *ctl.Tap) int64 { return t.Bytes.In })},
+		{head: "OUT B/S", rank: 6, cell: perSecond(func(t *ctl.Tap) int64 { return t.Bytes.Out })},
 	}
 }
 
@@ -180,7 +220,7 @@ func fullness(n, limit int64) style {
 // state is a word that says it all; its colour says it again.
 func state(word string) piece {
 	switch word {
-	case "enabled":
+	case "enabled", "up":
 		return piece{word, good}
 	case "down":
 		return piece{word, bad}

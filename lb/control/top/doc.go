@@ -7,7 +7,8 @@
 // ends: on q, on a signal, when it is stopped with Ctrl-Z, and on a panic.
 // Anywhere else, and with -once, it prints frames of plain text.
 //
-// What is on a frame follows the way of a connection: virtual servers, pools,
+// What is on a frame follows the way of a connection: virtual servers, the TAP
+// device if there are clients on one, pools,
 // the members of one pool that is chosen, and who waits there. A frame fits
 // its screen: what has no room is left out, the least important first, and
 // how many lines are missing is said.

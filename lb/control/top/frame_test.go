@@ -52,9 +52,13 @@ func look(t *testing.T, folder, pool string, at time.Time) *sample {
 
 // recording is a view of two looks that are a second apart.
 func recording(t *testing.T, pool string) *view {
+	return recordingOf(t, pool, "testdata/before", "testdata/after")
+}
+
+func recordingOf(t *testing.T, pool, before, after string) *view {
 	v := &view{address: "127.0.0.1:8081", interval: time.Second, live: true, chosen: pool, now: noon}
-	v.before = look(t, "testdata/before", pool, noon.Add(-time.Second))
-	v.current = look(t, "testdata/after", pool, noon)
+	v.before = look(t, before, pool, noon.Add(-time.Second))
+	v.current = look(t, after, pool, noon)
 	v.choose()
 	return v
 }
@@ -69,7 +73,7 @@ func printed(frame []line) string {
 
 // TestFrames runs testdata/frames:
 //
-//	frame [width=N] [height=N] [pool=NAME] [first] [paused] [failed=TEXT] [late=TIME] [ansi=on|no-colour]
+//	frame [tap] [width=N] [height=N] [pool=NAME] [first] [paused] [failed=TEXT] [late=TIME] [ansi=on|no-colour]
 func TestFrames(t *testing.T) {
 	datadriven.RunTest(t, "testdata/frames", func(t *testing.T, d *datadriven.TestData) string {
 		width, height, pool := 80, 24, ""
@@ -77,6 +81,9 @@ func TestFrames(t *testing.T) {
 		d.MaybeScanArgs(t, "height", &height)
 		d.MaybeScanArgs(t, "pool", &pool)
 		v := recording(t, pool)
+		if d.HasArg("tap") {
+			v = recordingOf(t, pool, "testdata/tap-before", "testdata/tap-after")
+		}
 		if d.HasArg("first") {
 			v.before = nil
 		}
@@ -128,11 +135,12 @@ func checkFits(t *testing.T, what string, frame []line, width, height int) {
 
 // No screen is too small, and on none a line is too long.
 func TestAnySize(t *testing.T) {
-	v := recording(t, "")
-	for _, v.failed = range []error{nil, errors.New("no")} {
-		for width := 1; width <= 200; width += 1 + width/8 {
-			for height := 1; height <= 60; height += 1 + height/8 {
-				checkFits(t, fmt.Sprintf("%dx%d", width, height), v.frame(width, height), width, height)
+	for _, v := range []*view{recording(t, ""), recordingOf(t, "", "testdata/tap-before", "testdata/tap-after")} {
+		for _, v.failed = range []error{nil, errors.New("no")} {
+			for width := 1; width <= 200; width += 1 + width/8 {
+				for height := 1; height <= 60; height += 1 + height/8 {
+					checkFits(t, fmt.Sprintf("%dx%d", width, height), v.frame(width, height), width, height)
+				}
 			}
 		}
 	}

@@ -32,3 +32,13 @@ func readFrames(r io.Reader, frames chan<- string) {
 		frame += l + "\n"
 	}
 }
+
+func TestListens(t *testing.T) {
+	for _, tt := range []struct{ front, mode, want string }{
+		{"kernel", "tcp", ":80"}, {"tap", "tcp", ":80 tap"}, {"tap", "forward", ":80 forward"},
+	} {
+		if got := listens(&ctl.Virtual{Listen: ":80", Front: tt.front, Mode: tt.mode}); got != tt.want {
+			t.Errorf("front=%s, mode=%s: %q, want %q", tt.front, tt.mode, got, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"penstock/lb/control/ctl"
@@ -21,6 +22,7 @@ type sample struct {
 	at       time.Time
 	virtuals []ctl.Virtual
 	pools    []ctl.Pool
+	taps     []ctl.Tap // one at most
 	waiters  ctl.WaiterPage
 	of       string // the pool whose waiters they are
 }
@@ -37,6 +39,12 @@ func lookAt(ctx context.Context, c asker, pool string, waiters int) (*sample, er
 		return nil, err
 	}
 	s := &sample{virtuals: v.Virtuals, pools: p.Pools}
+	if slices.ContainsFunc(s.virtuals, onTap) {
+		s.taps = make([]ctl.Tap, 1)
+		if err := c.Get(ctx, "/v1/tap", &s.taps[0]); err != nil {
+			return nil, err
+		}
+	}
 	if len(s.pools) == 0 {
 		return s, nil
 	}
@@ -52,6 +60,8 @@ func lookAt(ctx context.Context, c asker, pool string, waiters int) (*sample, er
 	}
 	return s, nil
 }
+
+func onTap(v ctl.Virtual) bool { return v.Front == "tap" }
 
 // unknown is a rate that can't be told.
 const unknown = -1

@@ -97,7 +97,11 @@ func (v *view) alarm() line {
 
 // sections are in the order of a connection's way.
 func (v *view) sections(width int) []section {
-	all := []section{v.virtuals(width), v.pools(width)}
+	all := []section{v.virtuals(width)}
+	if len(v.current.taps) > 0 {
+		all = append(all, v.tap(width))
+	}
+	all = append(all, v.pools(width))
 	if at := v.chosenAt(); at >= 0 {
 		p := &v.current.pools[at]
 		all = append(all, v.members(p, width), v.waiters(p, width))
@@ -113,6 +117,12 @@ func table(lines []line, above ...line) section {
 func (v *view) virtuals(width int) section {
 	s := table(layout(v.virtualColumns(), v.current.virtuals, width))
 	s.rank = 3
+	return s
+}
+
+func (v *view) tap(width int) section {
+	s := table(layout(v.tapColumns(), v.current.taps, width))
+	s.rank = 4
 	return s
 }
 

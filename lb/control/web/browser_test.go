@@ -51,13 +51,16 @@ func run(t *testing.T, c *exec.Cmd, stdin []byte) {
 // answers of an interface whose names are not what the proxy would allow.
 var answers = map[string]string{
 	"/healthz": "ok\n",
-	"/v1/virtuals": `{"virtuals":[{"name":"<img src=x onerror=alert(1)>","listen":":80","pool":"app","connections":{"current":3,"maximum":4,"total":9,"limit":5},
+	"/v1/virtuals": `{"virtuals":[{"name":"<img src=x onerror=alert(1)>","listen":"198.18.0.9:80","front":"tap","pool":"app","connections":{"current":3,"maximum":4,"total":9,"limit":5},
 		"connq":{"depth":2,"ageHeadMs":1500,"serviced":7},"refused":1,"bytes":{"up":1,"down":2}}]}`,
 	"/v1/pools": `{"pools":[{"name":"app<b>","state":"down","reason":"why & <i>how</i>","effectiveDepth":null,"releasesPerSecond":2.5,
 		"connections":{"current":3,"maximum":4,"total":9,"limit":0},"connq":{"depth":1},"connqAll":{"depth":2,"serviced":7,"ageHeadMs":1500,"ageEmaMs":2,"ageMaxMs":3},
 		"expired":4,"overflowed":0,"refusedNoMember":0,"early":0,"shed":0,"flushed":0,"abandoned":6,
 		"members":[{"pool":"app<b>","address":"10.0.0.1:80","state":"back-off","reason":"a dial failed","connections":{"current":3,"maximum":4,"total":9,"limit":8},
 		"connq":{"depth":1,"ageHeadMs":0},"dialFailures":5,"expired":0,"overflowed":0,"refusedNoMember":0,"early":0,"shed":0,"flushed":0}]}]}`,
+	"/v1/tap": `{"device":"tap<i>0","up":true,"handshakes":{"parked":1234,"proven":12,"limit":5678,"begun":9,"accepted":8,"reset":2,"silent":3,
+		"droppedFull":10,"droppedShare":20,"badChecksum":40},"cookies":{"sent":77},"bytes":{"in":1,"out":2},
+		"forwarding":{"connections":4321},"servers":{"up":false}}`,
 	"/v1/waiters": `{"total":1,"waiters":[{"position":1,"client":"192.0.2.7:555","virtual":"web","pool":"app","queue":"pool","ageMs":90000,"expectedMs":null,"class":3,"tries":0}]}`,
 }
 
@@ -100,7 +103,7 @@ func TestBrowser(t *testing.T) {
 	for _, want := range []string{
 		"The proxy answers", "&lt;img src=x onerror=alert(1)&gt;</th>", "3 of 5", "app&lt;b&gt;", "why &amp; &lt;i&gt;how&lt;/i&gt;",
 		"any number may wait", "and 1 for one member", "waited too long 4", "left before: 6 clients", "2.50 /s places get free",
-		"192.0.2.7:555", "1 min 30 s", `data-state="back-off"`, "3 of 8 connections", `class="line"`, "−5 min", "1 in all.",
+		"192.0.2.7:555", "1 min 30 s", "198.18.0.9:80, TAP", "tap&lt;i&gt;0</th>", "1 234 of 5 678", `data-state="servers down"`, ">70</td>", ">77</td>", ">4 321</td>", `data-state="back-off"`, "3 of 8 connections", `class="line"`, "−5 min", "1 in all.",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("not on the page: %s", want)
@@ -108,6 +111,25 @@ func TestBrowser(t *testing.T) {
 	}
 	if strings.Contains(body, "<img") {
 		t.Error("a name was taken for HTML")
+	}
+}
+
+// Where nobody is on a TAP device it is not asked for.
+func TestBrowserNoTap(t *testing.T) {
+	body := dom(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/virtuals":
+			io.WriteString(w, strings.ReplaceAll(answers[r.URL.Path], `"tap"`, `"kernel"`))
+		case "/v1/tap":
+			http.NotFound(w, r)
+		default:
+			answer(w, r)
+		}
+	}))
+	for _, want := range []string{"The proxy answers", `<section id="tap-section" aria-labelledby="tap-title" hidden="">`, ">198.18.0.9:80</td>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("not on the page: %s", want)
+		}
 	}
 }
 

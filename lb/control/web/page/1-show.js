@@ -56,7 +56,7 @@ const clock = (date) => date.toLocaleTimeString([], { hour12: false });
 
 // A state has a sign and a colour, but its word says it all.
 const looks = {
-  enabled: ["●", "good"], down: ["✖", "bad"], ramping: ["▲", "note"], probing: ["▲", "note"],
+  enabled: ["●", "good"], up: ["●", "good"], down: ["✖", "bad"], ramping: ["▲", "note"], probing: ["▲", "note"],
 };
 
 function showState(node, word) {

@@ -15,7 +15,7 @@ const speedOf = (kind, name, what, n) => meters.speed(JSON.stringify([kind, name
 
 const virtualColumns = [
   { head: "Virtual server", text: (v) => v.name },
-  { head: "Address", left: true, text: (v) => v.listen },
+  { head: "Address", left: true, text: (v) => v.mode === "forward" ? v.listen + ", forwarded" : v.front === "tap" ? v.listen + ", TAP" : v.listen },
   { head: "Pool", left: true, text: (v) => v.pool },
   { head: "In use", unit: "connections", text: (v) => ofLimit(v.connections.current, orNull(v.connections.limit)) },
   { head: "Most", unit: "connections", text: (v) => count(v.connections.maximum) },
@@ -26,6 +26,25 @@ const virtualColumns = [
   { head: "Refused", unit: "clients", text: (v) => count(v.refused) },
   { head: "Up", unit: "to servers", text: (v) => speed(speedOf("virtual", v.name, "up", v.bytes.up), "B") },
   { head: "Down", unit: "to clients", text: (v) => speed(speedOf("virtual", v.name, "down", v.bytes.down), "B") },
+];
+
+const dropped = (h) => h.droppedFull + h.droppedShare + h.badChecksum;
+
+const tapState = (t) => !t.up ? "down" : t.servers && !t.servers.up ? "servers down" : "up";
+
+const tapColumns = [
+  { head: "Device", text: (t) => t.device },
+  { head: "State", state: tapState },
+  { head: "Parked", unit: "handshakes", text: (t) => ofLimit(t.handshakes.parked, orNull(t.handshakes.limit)) },
+  { head: "Proven", unit: "of those parked", text: (t) => count(t.handshakes.proven) },
+  { head: "Begun", unit: "handshakes/s", text: (t) => speed(speedOf("tap", t.device, "begun", t.handshakes.begun), "") },
+  { head: "Accepted", unit: "handshakes/s", text: (t) => speed(speedOf("tap", t.device, "accepted", t.handshakes.accepted), "") },
+  { head: "Gave up", unit: "while parked", text: (t) => count(t.handshakes.reset + t.handshakes.silent) },
+  { head: "Dropped", unit: "SYNs", text: (t) => count(dropped(t.handshakes)) },
+  { head: "Cookies", unit: "sent", text: (t) => count(t.cookies.sent) },
+  { head: "Forwarded", unit: "connections", text: (t) => t.forwarding ? count(t.forwarding.connections) : "–" },
+  { head: "In", unit: "from the link", text: (t) => speed(speedOf("tap", t.device, "in", t.bytes.in), "B") },
+  { head: "Out", unit: "to the link", text: (t) => speed(speedOf("tap", t.device, "out", t.bytes.out), "B") },
 ];
 
 const memberColumns = [

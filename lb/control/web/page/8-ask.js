@@ -35,7 +35,9 @@ async function look(stop) {
   const health = await ask("/healthz", stop);
   await health.text();
   const { virtuals } = await askFor("/v1/virtuals", stop);
+  const taps = [];
+  if (virtuals.some((v) => v.front === "tap")) taps.push(await askFor("/v1/tap", stop));
   const { pools } = await askFor("/v1/pools", stop);
   const waiters = await askFor("/v1/waiters?limit=20", stop);
-  return { draining: health.status === 503, virtuals, pools, waiters };
+  return { draining: health.status === 503, virtuals, taps, pools, waiters };
 }

@@ -2,8 +2,10 @@
 
 const interval = 1000;
 const virtualTable = new Table("Virtual servers", virtualColumns);
+const tapTable = new Table("TAP device", tapColumns);
 const waiterTable = new Table("Clients that wait, the first of each pool first", waiterColumns);
 byId("virtuals").append(virtualTable.node);
+byId("tap").append(tapTable.node);
 byId("waiters").append(waiterTable.node);
 
 let timer = 0;
@@ -45,6 +47,8 @@ function show(said) {
   meters.begin(at);
   noteChanges(said.pools);
   virtualTable.show(said.virtuals, (v) => v.name);
+  byId("tap-section").hidden = said.taps.length === 0;
+  tapTable.show(said.taps, (t) => t.device);
   showPools(said.pools, at);
   showWaiters(said.waiters);
 }

@@ -35,6 +35,14 @@ for (let t = 0; t <= 400; t++) if (t < 350 || t > 360) s.add(t * 1000, t === 150
 assert.equal(s.most(), 9);
 assert.deepEqual(s.runs().map((r) => [r[0].at, r[r.length - 1].at]), [[98000, 349000], [361000, 400000]]);
 
+assert.equal(dropped({ droppedFull: 1, droppedShare: 2, badChecksum: 4 }), 7);
+for (const [front, mode, want] of [["tap", "tcp", "::1, TAP"], ["tap", "forward", "::1, forwarded"], ["kernel", "tcp", "::1"]]) {
+  assert.equal(virtualColumns[1].text({ listen: "::1", front, mode }), want);
+}
+for (const [up, servers, want] of [[true, null, "up"], [true, { up: true }, "up"], [true, { up: false }, "servers down"], [false, { up: false }, "down"]]) {
+  assert.equal(tapState({ up, servers }), want);
+}
+
 // What a pool can take at once.
 const members = (...limits) => limits.map((limit) => ({ connections: { limit } }));
 for (const [own, limits, want] of [[0, [2, 3], 5], [4, [2, 3], 4], [9, [2, 3], 5], [0, [2, 0], null], [4, [2, 0], 4], [0, [], 0]]) {

@@ -1,0 +1,2 @@
+// Package nettest gives a test a network of its own, with a link in it.
+package nettest

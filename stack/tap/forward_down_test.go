@@ -1,0 +1,47 @@
+package tap
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"penstock/stack/tap/device"
+	"penstock/stack/tap/frame"
+)
+
+// The servers' device goes away and comes back: what was connected goes on, who waits
+// for a server gets it, and the link is told where our addresses are.
+func TestForwardDeviceGone(t *testing.T) {
+	r := newForward(t, Virtual{SNAT: []netip.Addr{snat4}})
+	c, d := r.client(1), r.client(2)
+	s := c.establish()
+	r.behind.Set(device.Gone)
+	r.pass(1500 * time.Millisecond)
+	if _, there, _ := r.Servers(); there {
+		t.Error("the device is there")
+	}
+	c.send(frame.ACK, "lost")
+	d.syn()
+	r.pass(500 * time.Millisecond)
+	if got := r.totals().Servers; got.Up || got.OutDrops == 0 {
+		t.Errorf("%+v", got)
+	}
+	r.behind.Set(device.Up)
+	r.pass(1500 * time.Millisecond)
+	announced := 0
+	for _, b := range r.behind.Take() {
+		if a, ok := frame.ParseARP(b); ok && a.SenderIP == a.TargetIP {
+			announced++
+		}
+		r.unreadServer = append(r.unreadServer, b)
+	}
+	if announced != 2 {
+		t.Errorf("%d addresses were announced", announced)
+	}
+	e, _ := r.serverSyn()
+	e.answer()
+	d.synAck()
+	c.say(s, "lost")
+	s.say(c, "found")
+	r.told = nil
+}

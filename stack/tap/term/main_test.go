@@ -1,0 +1,9 @@
+package term
+
+import (
+	"testing"
+
+	"penstock/stack/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }

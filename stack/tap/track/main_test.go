@@ -1,0 +1,9 @@
+package track
+
+import (
+	"testing"
+
+	"penstock/stack/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }

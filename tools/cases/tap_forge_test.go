@@ -1,0 +1,189 @@
+package cases
+
+import (
+	"testing"
+	"time"
+
+	"penstock/bench/wire"
+)
+
+// An ACK for which there was no SYN never establishes anything, nor does one
+// that does not answer the SYN-ACK that was sent.
+func TestTapBlindACKs(t *testing.T) {
+	tapOnly(t)
+	for _, proof := range []string{"off", "always"} {
+		t.Run("syn-proof="+proof, func(t *testing.T) {
+			t.Parallel()
+			a := listen(t, "A", hold)
+			p := setup{virtual: "syn-proof=" + proof, members: []string{a.limit(10)}}.start(t)
+			s := newStranger(t, p)
+			for i := range 3000 {
+				s.put(s.write(wire.Segment{
+					From: s.from(i), Seq: uint32(i) * 0x9e3779b1, Ack: uint32(i) * 0x85ebca6b, Flags: wire.ACK | wire.PSH, Window: 5000,
+				}, "request\n"))
+			}
+			for i := range 10 { // in the middle of a handshake, too
+				g := syn(s.from(10_000 + i))
+				s.say(g)
+				h := s.answered(g)
+				for _, off := range []uint32{1, 0xffffffff, 1000, 1 << 31} {
+					s.put(s.write(wire.Segment{From: g.From, Seq: g.Seq + 1, Ack: h.Seq + 1 + off, Flags: wire.ACK, Window: 5000}, "request\n"))
+				}
+			}
+			if n := p.metric(`penstock_tap_accepted_total{device="` + p.link.dev + `"}`); n != 0 {
+				t.Errorf("%v accepted", n)
+			}
+			if n := a.total.Load(); n != 0 {
+				t.Errorf("%d dials", n)
+			}
+			await(t, patience, "in use 0", func() bool { return p.inUse() == 0 && p.depth() == 0 })
+			c := p.connect()
+			c.served(patience)
+			c.Close()
+			if n := a.total.Load(); n != 1 {
+				t.Errorf("%d dials for one client", n)
+			}
+		})
+	}
+}
+
+// A guessed cookie parks nobody.
+func TestTapGuessedCookies(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{virtual: "syn-proof=always", members: []string{a.limit(1)}}.start(t)
+	v := p.fill(a, 1)[0]
+	s := newStranger(t, p)
+	g := syn(s.from(0))
+	s.say(g)
+	h := s.answered(g)
+	if w := p.depth(); w != 0 {
+		t.Errorf("%d wait, and nobody has proven that it hears", w)
+	}
+	for i := range 2000 {
+		s.say(wire.Segment{
+			From: g.From, Seq: g.Seq + 1, Ack: h.Seq + 2 + uint32(i)*0x9e3779b1, Flags: wire.ACK, Window: 500,
+			Stamped: true, Stamp: g.Stamp, Echo: h.Stamp,
+		})
+	}
+	p.api.get("/metrics")
+	if w := p.depth(); w != 0 {
+		t.Errorf("%d wait", w)
+	}
+	right := wire.Segment{
+		From: g.From, Seq: g.Seq + 1, Ack: h.Seq + 1, Flags: wire.ACK, Window: 500,
+		Stamped: true, Stamp: g.Stamp, Echo: h.Stamp,
+	}
+	moved := right
+	moved.From = s.from(1) // of somebody else's cookie
+	s.say(moved)
+	never(t, 50*time.Millisecond, "it waits", func() bool { return p.depth() != 0 })
+	s.say(right)
+	p.awaitDepth(1)
+	s.say(wire.Segment{From: g.From, Seq: g.Seq + 1, Flags: wire.RST})
+	p.awaitDepth(0)
+	v.end()
+	a.nobody(20 * time.Millisecond)
+}
+
+// Only a reset with the right number ends a parked handshake.
+func TestTapResetsOutOfSequence(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{virtual: "syn-proof=off", members: []string{a.limit(1)}}.start(t)
+	v := p.fill(a, 1)[0]
+	s := newStranger(t, p)
+	const clients = 20
+	for i := range clients {
+		s.say(syn(s.from(i)))
+	}
+	p.awaitDepth(clients)
+	for i := range 200 { // the first sends some that are wrong, and none is right
+		for _, off := range []uint32{2, 0xffffffff, 64240, 1 << 31, uint32(i) * 0x9e3779b1 &^ 1 << 3} {
+			g := syn(s.from(0))
+			s.say(wire.Segment{From: g.From, Seq: g.Seq + off | 2*btoi(off <= 1), Flags: wire.RST})
+		}
+	}
+	await(t, patience, "1000 resets are ignored", func() bool {
+		return p.metric(`penstock_tap_resets_ignored_total{device="`+p.link.dev+`"}`) >= 1000
+	})
+	if n := p.depth(); n != clients {
+		t.Errorf("%d wait; want %d", n, clients)
+	}
+	for i := 1; i < clients; i++ {
+		g := syn(s.from(i))
+		s.say(wire.Segment{From: g.From, Seq: g.Seq + uint32(i%2), Flags: wire.RST})
+		await(t, atOnce, "it has left", func() bool { return p.depth() == clients-i })
+		for k := range clients { // who is still there asks again, or it would be missed
+			if k == 0 || k > i {
+				s.say(syn(s.from(k)))
+			}
+		}
+	}
+	if n := p.pool().Abandoned; n != clients-1 {
+		t.Errorf("abandoned %d; want %d", n, clients-1)
+	}
+	if n := p.metric(`penstock_tap_resets_ignored_total{device="` + p.link.dev + `"}`); n != 1000 {
+		t.Errorf("%v resets are ignored; want 1000", n)
+	}
+	v.end()
+	s.answered(syn(s.from(0))) // whom nobody could cancel
+}
+
+func btoi(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Who does not answer the SYN-ACK has its slot for 3 s, no longer.
+func TestTapBlackHoledClient(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{members: []string{a.limit(1)}}.start(t)
+	s := newStranger(t, p)
+	g := syn(s.from(0))
+	granted := time.Now()
+	s.say(g)
+	s.answered(g)
+	c := p.connect()
+	p.awaitDepth(1)
+	v := a.next(patience)
+	between(t, "the next is served", time.Since(granted), 2900*time.Millisecond, 3200*time.Millisecond)
+	if n := p.metric(`penstock_tap_handshake_timeouts_total{device="` + p.link.dev + `"}`); n != 1 {
+		t.Errorf("%v timeouts", n)
+	}
+	v.end()
+	c.Close()
+}
+
+// Where no more handshakes can be kept, a SYN is dropped and counted; its
+// client asks again, and waits then.
+func TestTapTableFull(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{virtual: "syn-proof=off", members: []string{a.limit(1)}, loops: 1, tap: "syn-table=2"}.start(t)
+	v := p.fill(a, 1)[0]
+	const clients = 5
+	p.polite(clients)
+	dropped := func() float64 {
+		return p.metric(`penstock_tap_syn_drops_total{device="` + p.link.dev + `",reason="full"}`)
+	}
+	await(t, patience, "three are dropped", func() bool { return dropped() >= 3 }) // they ask each second
+	if n := p.depth(); n != 2 {
+		t.Errorf("%d wait; want 2", n)
+	}
+	for range clients {
+		v.end()
+		v = a.next(patience)
+	}
+	v.end()
+	if n := p.pool().Overflowed; n != 0 {
+		t.Errorf("overflowed %d", n)
+	}
+}

@@ -1,0 +1,159 @@
+package cases
+
+import (
+	"testing"
+	"time"
+
+	"penstock/bench/wire"
+)
+
+// No SYN-ACK without a slot: a client is connected when there is a server for
+// it, in that instant and not when it asks again.
+func TestC67ConnectedWhenServed(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{virtual: "syn-proof=off", members: []string{a.limit(1)}}.start(t)
+	v := p.fill(a, 1)[0]
+	s := newStranger(t, p)
+	c := p.connect()
+	p.awaitDepth(1)
+	s.silence(wire.FlowOf(addrPort(c.LocalAddr())), time.Until(c.at.Add(2*time.Second)))
+	if !c.connecting() {
+		t.Error("connected without a slot")
+	}
+	freed := time.Now()
+	v.end()
+	c.connected(patience)
+	between(t, "connected", time.Since(freed), 0, 50*time.Millisecond)
+	a.next(patience).end()
+	c.Close()
+}
+
+// SYN, SYN-ACK, reset: the slot is back on the reset, and nothing is left that
+// stands in somebody's way.
+func TestC68ResetAfterSYNACK(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", nil)
+	p := setup{members: []string{a.limit(10)}}.start(t)
+	s := newStranger(t, p)
+	for i := range 1000 {
+		g := syn(s.from(i))
+		s.say(g)
+		s.answered(g)
+		s.say(wire.Segment{From: g.From, Seq: g.Seq + 1, Flags: wire.RST})
+	}
+	await(t, time.Second+slack, "in use 0", func() bool { return p.inUse() == 0 && p.depth() == 0 })
+	p.fill(a, 1)[0].end()
+	if n := a.total.Load(); n != 1 {
+		t.Errorf("%d dials for one client", n)
+	}
+}
+
+// As many may be in mid-handshake as the queue may be deep.
+func TestC69ThousandsInMidHandshake(t *testing.T) {
+	tapOnly(t)
+	const clients, prefixes = 10_000 / raceFactor, 100
+	a := listen(t, "A", func(v *visit) { v.line(); v.end() })
+	p := setup{
+		virtual: "syn-proof=off", pool: "queue-time-limit=0,queue-depth-limit=" + itoa(clients),
+		members: []string{a.limit(1)},
+	}.start(t)
+	holder := p.connect()
+	await(t, patience, "a holder", func() bool { return a.total.Load() == 1 })
+	crowd := newCrowd(t)
+	crowd.spread(p.addr, clients, prefixes)
+	p.awaitDepth(clients)
+	if s := p.pool(); s.Overflowed != 0 || s.Abandoned != 0 {
+		t.Errorf("overflowed %d, abandoned %d", s.Overflowed, s.Abandoned)
+	}
+	if n := crowd.answered(); n != 0 {
+		t.Errorf("%d are connected", n)
+	}
+	freed := time.Now()
+	p.setMember(a, "connection-limit", "0")
+	await(t, 3*patience, "all are served", func() bool { return a.total.Load() == clients+1 })
+	t.Logf("%d released and served in %v", clients, time.Since(freed))
+	await(t, patience, "all are connected", func() bool { return crowd.answered() == clients })
+	crowd.leave()
+	holder.Close()
+}
+
+// Frames that are for somebody else, or nonsense, are skipped.
+func TestC70ForeignFrames(t *testing.T) {
+	tapOnly(t)
+	t.Parallel()
+	a := listen(t, "A", hold)
+	p := setup{members: []string{a.limit(1)}}.start(t)
+	s := newStranger(t, p)
+	g := syn(s.from(0))
+	good := s.write(g, "")
+	for name, spoil := range map[string]func(b []byte) []byte{
+		"another MAC":       func(b []byte) []byte { b[5] ^= 1; return b },
+		"a runt":            func(b []byte) []byte { return b[:15] },
+		"cut in the IP":     func(b []byte) []byte { return b[:30] },
+		"cut in the TCP":    func(b []byte) []byte { return b[:50] },
+		"broken TCP sum":    func(b []byte) []byte { b[50] ^= 0x55; return b },
+		"broken IP sum":     func(b []byte) []byte { b[24] ^= 0x55; return b },
+		"longer than it is": func(b []byte) []byte { b[16], b[17] = 0xff, 0xff; return b },
+		"header too long":   func(b []byte) []byte { b[46] |= 0xf0; return b },
+		"another type":      func(b []byte) []byte { b[12], b[13] = 0x88, 0xcc; return b },
+	} {
+		s.put(spoil(append([]byte(nil), good...)))
+		if h, ok := s.heard(g.From, 10*time.Millisecond); ok {
+			t.Errorf("%s is answered: %+v", name, h)
+		}
+	}
+	if n := p.accepted(); n != 0 {
+		t.Errorf("%d clients", n)
+	}
+	c := p.connect()
+	c.served(patience)
+	c.Close()
+	s.put(good)
+	s.answered(g)
+	s.say(wire.Segment{From: g.From, Seq: g.Seq + 1, Flags: wire.RST})
+}
+
+// Handshakes that are never finished give back slot and memory.
+func TestC71NeverFinished(t *testing.T) {
+	tapOnly(t)
+	const syns = 5000
+	a := listen(t, "A", nil)
+	p := setup{virtual: "syn-proof=off", members: []string{a.limit(100)}, loops: 1}.start(t)
+	s := newStranger(t, p)
+	round := func(n int) {
+		for i := range syns {
+			s.say(syn(s.from(n*syns + i)))
+		}
+		last := time.Now()
+		most := 0
+		await(t, patience, "all slots free", func() bool {
+			n := p.inUse()
+			most = max(most, n)
+			return n == 0 && p.depth() == 0
+		})
+		t.Logf("all free %v after the last; most in use %d; %d kB", time.Since(last), most, p.memory()>>10)
+		between(t, "all free", time.Since(last), 0, 5*time.Second)
+		if most > 100 {
+			t.Errorf("%d in use", most)
+		}
+	}
+	// It takes some rounds until there is so much garbage that it is collected.
+	rounds, most := count(1, 6), int64(count(48<<20, 16<<20))
+	for n := range rounds {
+		round(n)
+	}
+	before := p.memory()
+	for n := range rounds {
+		round(rounds + n)
+	}
+	if grown := p.memory() - before; grown > most*raceFactor {
+		t.Errorf("grew by %d kB", grown>>10)
+	}
+	if n := a.total.Load(); n != 0 {
+		t.Errorf("%d dials", n)
+	}
+	p.fill(a, 1)[0].end()
+}

@@ -85,9 +85,11 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// A child counts with its parent.
+// A child counts with its parent. It has much of its own, for what a shell has is
+// shared with every other shell, and becomes more when they end.
 func TestTree(t *testing.T) {
-	cmd := exec.Command("sh", "-c", "sleep 100 & echo; wait")
+	const own = 32 << 20
+	cmd := exec.Command("sh", "-c", fmt.Sprintf("dd if=/dev/zero bs=%d count=1 & wait", own))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -96,16 +98,18 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out.Read(make([]byte, 1)) // the shell has its child now
 	defer cmd.Wait()
 	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if _, err := out.Read(make([]byte, 1)); err != nil { // the child has filled its buffer, and can't write it all
+		t.Fatal(err)
+	}
 	if pids := Tree(cmd.Process.Pid); len(pids) != 2 || pids[0] != cmd.Process.Pid {
 		t.Errorf("%v, want %d and its child", pids, cmd.Process.Pid)
 	}
 	size, err := TreeSize(cmd.Process.Pid)
 	memory, err2 := Memory(cmd.Process.Pid)
 	descriptors, _ := Descriptors(cmd.Process.Pid)
-	if err != nil || err2 != nil || size.Memory <= memory || size.Descriptors <= descriptors {
+	if err != nil || err2 != nil || size.Memory < memory+own/2 || size.Descriptors <= descriptors {
 		t.Error(size, memory, descriptors, err, err2)
 	}
 	if cpu, err := TreeCPU(cmd.Process.Pid); err != nil || cpu <= 0 {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ func linked(t *testing.T) *Stage {
 	return s
 }
 
-// devices are those of a place, but for loopback.
+// devices are those of a place. A kernel may have some in every network, besides
+// loopback, as those of its tunnels.
 func devices(t *testing.T, p *Place) (names []string) {
 	t.Helper()
 	p.Do(func() {
@@ -34,12 +36,22 @@ func devices(t *testing.T, p *Place) (names []string) {
 			t.Error(err)
 		}
 		for _, i := range all {
-			if i.Name != "lo" {
-				names = append(names, i.Name)
-			}
+			names = append(names, i.Name)
 		}
 	})
 	return names
+}
+
+// closed closes a link, of which nothing is left: the stage has the devices that it
+// had before.
+func closed(t *testing.T, s *Stage, l *Link, before []string) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if now := devices(t, s.Place); !slices.Equal(now, before) {
+		t.Errorf("the devices are %v, and were %v", now, before)
+	}
 }
 
 // asked connects from an address of the clients, and says what came back.
@@ -70,6 +82,7 @@ var proxyPort = netip.AddrPortFrom(ProxyAddress.Addr(), 80)
 // nothing of the link is left.
 func TestTap(t *testing.T) {
 	s := linked(t)
+	before := devices(t, s.Place)
 	for range 2 {
 		l, err := s.Tap()
 		if err != nil {
@@ -88,12 +101,7 @@ func TestTap(t *testing.T) {
 		reach(t, l, s)
 		cancel()
 		<-done
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-		if left := devices(t, s.Place); len(left) > 0 {
-			t.Errorf("%v is left", left)
-		}
+		closed(t, s, l, before)
 	}
 }
 
@@ -117,7 +125,7 @@ func reach(t *testing.T, l *Link, s *Stage) {
 func generated(t *testing.T, l *Link) (saw tally.Client, err error) {
 	cfg := syn.Config{
 		Device: l.Device, Target: proxyPort, From: netip.MustParsePrefix("198.19.0.0/16"), Work: syn.Short, Flows: 5, Rate: 1000,
-		Again: syn.None, Request: 3, Response: 4, End: syn.Fin, For: 500 * time.Millisecond, Drain: 5 * time.Second,
+		Again: syn.None, Request: 3, Response: 4, End: syn.Fin, For: 500 * time.Millisecond, Drain: time.Minute,
 	}
 	l.Clients.Do(func() { saw, err = syn.Run(t.Context(), cfg, syn.Events{}) })
 	return saw, err
@@ -125,6 +133,7 @@ func generated(t *testing.T, l *Link) (saw tally.Client, err error) {
 
 func TestVeth(t *testing.T) {
 	s := linked(t)
+	before := devices(t, s.Place)
 	for range 2 {
 		l, err := s.Veth()
 		if err != nil {
@@ -138,12 +147,7 @@ func TestVeth(t *testing.T) {
 		go answer(listener)
 		reach(t, l, s)
 		listener.Close()
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-		if left := devices(t, s.Place); len(left) > 0 {
-			t.Errorf("%v is left", left)
-		}
+		closed(t, s, l, before)
 	}
 }
 

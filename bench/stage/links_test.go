@@ -30,6 +30,7 @@ func reading(t *testing.T, s *Stage, device string, at netip.AddrPort) (stop fun
 // Both devices are read after they were moved; clients and servers are apart.
 func TestTaps(t *testing.T) {
 	s := linked(t)
+	had := devices(t, s.Place)
 	for range 2 {
 		l, err := s.Taps()
 		if err != nil {
@@ -48,24 +49,14 @@ func TestTaps(t *testing.T) {
 		}
 		before()
 		after()
-		alone(t, s, l)
-	}
-}
-
-// alone closes a link, of which nothing is left.
-func alone(t *testing.T, s *Stage, l *Link) {
-	t.Helper()
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
-	if left := devices(t, s.Place); len(left) > 0 {
-		t.Errorf("%v is left", left)
+		closed(t, s, l, had)
 	}
 }
 
 // A link that nobody has opened is no trouble.
 func TestTapsUnopened(t *testing.T) {
 	s := linked(t)
+	had := devices(t, s.Place)
 	l, err := s.Taps()
 	if err != nil {
 		t.Fatal(err)
@@ -73,12 +64,13 @@ func TestTapsUnopened(t *testing.T) {
 	if _, err := s.Taps(); err == nil {
 		t.Error("two of one name")
 	}
-	alone(t, s, l)
+	closed(t, s, l, had)
 }
 
 // A proxy on the stage has clients on one side and servers on the other.
 func TestVeths(t *testing.T) {
 	s := linked(t)
+	had := devices(t, s.Place)
 	for range 2 {
 		l, err := s.Veths()
 		if err != nil {
@@ -102,7 +94,7 @@ func TestVeths(t *testing.T) {
 		}
 		proxy.Close()
 		server.Close()
-		alone(t, s, l)
+		closed(t, s, l, had)
 	}
 }
 

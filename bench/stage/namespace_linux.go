@@ -34,24 +34,48 @@ func enter(congestion string) (where string, own bool, err error) {
 	return where + ", " + word(settings+"tcp_congestion_control"), own, nil
 }
 
+// allowed are those that a new network may choose. The list is the machine's, and
+// no network but its own has it.
+const allowed = settings + "tcp_allowed_congestion_control"
+
 // permit lets new networks choose a congestion control that the machine keeps to
 // itself, until it is undone: what has been chosen by then stays. Where that is
 // not allowed the choice fails, which is told.
 func permit(congestion string) (undo func()) {
-	const file = settings + "tcp_allowed_congestion_control"
-	before := word(file)
-	if congestion == "" || before == "" || slices.Contains(strings.Fields(before), congestion) {
+	if congestion == "" {
 		return func() {}
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY, 0) // which is of this network, and no other has one
+	f, err := alone()
 	if err != nil {
 		return func() {}
+	}
+	before := word(allowed)
+	if slices.Contains(strings.Fields(before), congestion) {
+		return func() { f.Close() }
 	}
 	f.WriteAt([]byte(before+" "+congestion), 0)
 	return func() {
 		f.WriteAt([]byte(before), 0)
 		f.Close()
 	}
+}
+
+// alone opens the list for one at a time, until it is closed: who read it while
+// another permits something would take that for the machine's own, and find it gone
+// when it chooses.
+func alone() (*os.File, error) {
+	f, err := os.OpenFile(allowed, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	for err = unix.EINTR; err == unix.EINTR; {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // furnish makes a new network fit for use. That the congestion control can't be

@@ -19,6 +19,7 @@ import (
 var (
 	behind    = netip.MustParseAddrPort("198.18.5.2:8080")
 	snatFirst = netip.MustParseAddr("198.18.5.10")
+	ownFirst  = netip.MustParseAddr("198.18.5.1") // the device's, where there is one
 )
 
 // overTwo has the virtual server forward from one link in memory to another.
@@ -57,6 +58,7 @@ func TestForwardWalk(t *testing.T) {
 		"none, proven, lossy":     {tap.ProofAlways, nil, true, 0.02, overTwo},
 		"one device, snat, rude":  {tap.ProofOff, []netip.Addr{snatFirst}, true, 0, overOne},
 		"one device, none, lossy": {tap.ProofOff, nil, true, 0.02, overOne},
+		"one device, its own":     {tap.ProofOff, []netip.Addr{ownFirst}, false, 0, overOne},
 	}, forwardWalk)
 }
 

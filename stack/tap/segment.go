@@ -66,7 +66,16 @@ func (f *forwarder) returns() bool {
 	if pkt.Flags&(frame.SYN|frame.ACK) == frame.SYN {
 		return false
 	}
-	return f.serverAt[place{pkt.Src, pkt.SrcPort}] != 0 || f.forwards && !f.p.net.Answers(&pkt.Dst)
+	switch {
+	case f.serverAt[place{pkt.Src, pkt.SrcPort}] != 0:
+		return true
+	case !f.forwards:
+		return false
+	case !f.p.net.Answers(&pkt.Dst):
+		return true
+	}
+	_, lent := f.portOwner() // of an address that netstack has, too
+	return lent
 }
 
 // old says whether the segment at hand is of a flow of listener l, which has become
@@ -164,7 +173,9 @@ func (f *forwarder) up(n uint32, s *segment, now int64) {
 	e, drop := f.track(track.Client, fl, s)
 	if to, ok := f.toServer(n, now); ok && !drop {
 		f.send(n, track.Client, s, &to, now)
-	} else if drop && fl.Conn.State() == track.Resetting && fl.Conn.Sure() && !pkt.Has(frame.RST) {
+	} else if !drop {
+		f.unsent(fl, track.Client)
+	} else if fl.Conn.State() == track.Resetting && fl.Conn.Sure() && !pkt.Has(frame.RST) {
 		f.resetClient(n) // which did not hear of it
 	}
 	f.event(n, e, now)
@@ -223,7 +234,7 @@ func (f *forwarder) track(from track.Side, fl *flow.Flow, s *segment) (e track.E
 			f.fresh-- // a FIN has a number, too; it may have been passed before, and be -1 now
 		}
 	}
-	if e == track.None && pkt.Has(frame.RST) && fl.Mark&over == 0 {
+	if e == track.None && pkt.Has(frame.RST) && fl.Mark&over == 0 && fl.Conn.Outside(from, &seg) {
 		f.p.counts.spoofed.Add(1)
 	}
 	return e, drop
@@ -239,11 +250,13 @@ func (f *forwarder) send(n uint32, from track.Side, s *segment, to *frame.Flow, 
 	}
 	if rewrite.Expired(s.b, pkt) {
 		p.counts.ttl.Add(1)
+		f.unsent(fl, from)
 		f.complain(rewrite.AppendTimeExceeded(p.out[:0], s.b, pkt, f.mac(), f.own()))
 		return
 	}
 	if s.size(pkt) > mtu {
 		p.counts.tooBig.Add(1)
+		f.unsent(fl, from)
 		f.complain(rewrite.AppendTooBig(p.out[:0], s.b, pkt, f.mac(), f.own(), mtu))
 		return
 	}
@@ -251,10 +264,7 @@ func (f *forwarder) send(n uint32, from track.Side, s *segment, to *frame.Flow, 
 		rewrite.ClampMSS(s.b, pkt, s.h, f.most(pkt.V6))
 	}
 	payload := pkt.End - pkt.Data
-	fl.Count(from, f.fresh)
-	if f.fresh > 0 && fl.Mark&over == 0 {
-		f.owner.Carried(fl, from, f.fresh)
-	}
+	f.count(fl, from)
 	if payload > 0 || pkt.Flags&(frame.SYN|frame.FIN) != 0 || fl.Mark&over != 0 { // a keep-alive is no byte
 		fl.Active = uint32(now / ms)
 	}
@@ -267,6 +277,20 @@ func (f *forwarder) send(n uint32, from track.Side, s *segment, to *frame.Flow, 
 		}
 	}
 	out.Send(s.h, s.b, s.tail)
+}
+
+// count notes a segment that is passed on.
+func (f *forwarder) count(fl *flow.Flow, from track.Side) {
+	fl.Count(from, f.fresh)
+	if f.fresh > 0 && fl.Mark&over == 0 {
+		f.owner.Carried(fl, from, f.fresh)
+	}
+}
+
+// unsent notes one that can't be: what is in it comes again, and is not new then.
+func (f *forwarder) unsent(fl *flow.Flow, from track.Side) {
+	f.count(fl, from)
+	fl.Packets[from]--
 }
 
 const (

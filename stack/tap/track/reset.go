@@ -116,6 +116,9 @@ func (c *Conn) fits(from Side, s *Segment) fit {
 	return c.fitsWindow(from, s)
 }
 
+// Outside says that the number of a reset from a side is not even in the window.
+func (c *Conn) Outside(from Side, s *Segment) bool { return c.fits(from, s) == outside }
+
 func (c *Conn) fitsWindow(from Side, s *Segment) fit {
 	lo := c.acked[1-from]
 	if within(s.Seq, lo, c.next[from]) || within(s.Seq, lo, lo+c.span(1-from)) {

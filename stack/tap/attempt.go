@@ -52,6 +52,7 @@ func (f *forwarder) retime(a uint32, now int64) {
 func (f *forwarder) unanswered(n uint32, now int64) {
 	if _, ok := f.toServer(n, now); ok {
 		f.p.counts.unanswered.Add(1)
+		f.common.routes.Doubt(f.servers[f.flows.ServerKey(n).Tag].hop, now)
 		f.resetServer(n, now)
 	} else {
 		f.p.counts.noRoute.Add(1)

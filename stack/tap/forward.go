@@ -167,7 +167,7 @@ const reapLooks = 4096
 func (f *forwarder) reap(now int64) (some bool) {
 	for range reapLooks {
 		if f.reaped = f.flows.Next(f.reaped); f.reaped == 0 {
-			break
+			continue // from the beginning
 		}
 		if fl := f.flows.At(f.reaped); fl.Mark&(over|attempting) == over {
 			f.free(f.reaped, now, now+f.rest(fl))

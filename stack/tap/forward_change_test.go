@@ -77,6 +77,23 @@ func TestForwardReaps(t *testing.T) {
 	r.told = nil
 }
 
+// What is over makes room wherever it is, and wherever the search for it went on.
+func TestForwardReapsInFront(t *testing.T) {
+	r := newForward(t, Virtual{SNAT: []netip.Addr{snat4}}, func(c *Config) { c.Flows = 2 })
+	c := r.client(1)
+	s := c.establish()
+	over := r.NextFlow(0)
+	r.client(2).establish()
+	c.fin(s)
+	s.fin(c)
+	r.fwd.reaped = r.NextFlow(over) // of some thousands that it has been at, the last
+	r.client(3).syn()
+	if got := r.totals(); got.FlowsFull != 0 || got.Flows != 2 {
+		t.Errorf("%+v", got)
+	}
+	r.told = nil
+}
+
 // A server to which there is no way is as one that refuses.
 func TestForwardNoRoute(t *testing.T) {
 	r := newForward(t, Virtual{})

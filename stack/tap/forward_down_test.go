@@ -45,3 +45,26 @@ func TestForwardDeviceGone(t *testing.T) {
 	s.say(c, "found")
 	r.told = nil
 }
+
+// Who does not answer a SYN may have moved: it is asked whether it is still there.
+func TestForwardSilentServerIsLookedFor(t *testing.T) {
+	r := newForward(t, Virtual{SNAT: []netip.Addr{snat4}})
+	r.client(1).syn()
+	r.serverSyn()
+	r.pass(3 * time.Second)
+	r.drainServer()
+	r.pass(3 * time.Second)
+	r.told = nil
+	asked := 0
+	for range 2 {
+		r.pass(time.Second)
+		for _, b := range r.behind.Take() {
+			if a, ok := frame.ParseARP(b); ok && a.Op == frame.ARPRequest && a.TargetIP == frame.Addr(server4.Addr().As16()) {
+				asked++
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("nobody asked where it is")
+	}
+}

@@ -179,14 +179,14 @@ func (p *play) gather(ctx context.Context) (*seen, error) {
 }
 
 // census asks the proxies what they know of the handshakes that generators made,
-// once no more come: the last may be on their way.
+// once they know of all, or no more come: the last may be on their way.
 func (p *play) census(ctx context.Context) error {
 	tapped, is := p.peer.(peer.Tapped)
 	if !is || !generated(p.c) {
 		return nil
 	}
-	const patience, every = 5 * time.Second, 50 * time.Millisecond
-	for deadline := time.Now().Add(patience); ; {
+	const times, every = 20, 50 * time.Millisecond // a proxy may have to wait for a processor
+	for same := 0; ; same++ {
 		before := p.known
 		var all peer.Handshakes
 		for _, st := range p.sites {
@@ -197,14 +197,29 @@ func (p *play) census(ctx context.Context) error {
 			all.Begun += h.Begun
 			all.Parked += h.Parked
 		}
-		p.known = &all
-		if before != nil && before.Begun == all.Begun || time.Now().After(deadline) {
+		if p.known = &all; before == nil || before.Begun != all.Begun {
+			same = 0
+		}
+		if all.Begun >= p.begun() || same == times {
 			return nil
 		}
 		if err := pause(ctx, every); err != nil {
 			return err
 		}
 	}
+}
+
+// begun are the handshakes that proxies should come to know of: not those that a
+// device had no room for, or that were refused.
+func (p *play) begun() (n int64) {
+	for _, a := range p.actors(func(*actor) bool { return true }) {
+		if a.saw == nil {
+			n += int64(a.stood)
+		} else if h := a.saw.Handshakes; h != nil {
+			n += int64(h.Sent - h.Dropped)
+		}
+	}
+	return n
 }
 
 // generated says that all clients are generators.

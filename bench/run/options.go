@@ -100,6 +100,11 @@ const (
 	smallWarm  = 100 * time.Millisecond
 	smallFor   = 500 * time.Millisecond
 	smallEvery = 150 * time.Millisecond // an event, if there is one
+
+	// Who is behind, or late, by less is so since the machine stood still, or one of
+	// its processors: a scenario's own bounds are for a machine that measures.
+	smallBound = 5 * time.Second
+	smallDrain = time.Minute // at most: it ends when all are served
 )
 
 // small is the case with less time, one proxy at a time, and few clients: enough
@@ -113,6 +118,10 @@ func small(c scenario.Case) scenario.Case {
 			s.Config.Limit = smallSyns
 			s.Args = append(slices.Clone(s.Args), "-limit", fmt.Sprint(smallSyns))
 		}
+		if f := &c.Servers[i].Config.Fifo; *f > 0 && *f < smallBound {
+			*f = smallBound
+			c.Servers[i].Args = append(slices.Clone(c.Servers[i].Args), "-fifo", smallBound.String())
+		}
 	}
 	for i := range c.Clients {
 		cl := &c.Clients[i]
@@ -124,6 +133,21 @@ func small(c scenario.Case) scenario.Case {
 			cl.Config.Flows = each
 			cl.Args = append(append([]string(nil), cl.Args...), "-flows", fmt.Sprint(each))
 		}
+		patiently(cl)
 	}
+	c.Settle = max(c.Settle, smallDrain)
 	return c
+}
+
+// patiently has a client wait longer, if that does not make more clients come.
+func patiently(cl *scenario.Client) {
+	cl.Args = slices.Clone(cl.Args)
+	if cl.Config.Late > 0 && cl.Config.Late < smallBound {
+		cl.Config.Late = smallBound
+		cl.Args = append(cl.Args, "-late", smallBound.String())
+	}
+	if !cl.Config.Sustain && cl.Config.Drain < smallDrain {
+		cl.Config.Drain = smallDrain
+		cl.Args = append(cl.Args, "-drain", smallDrain.String())
+	}
 }

@@ -296,7 +296,7 @@ func (p *play) hear(r report) error {
 	case r.err != nil:
 		return r.err
 	case r.Standing != nil:
-		r.who.standing = true
+		r.who.standing, r.who.stood = true, *r.Standing
 	case r.Counting && !r.who.holds():
 		return p.count()
 	case r.last():

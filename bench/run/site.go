@@ -45,6 +45,7 @@ type actor struct {
 	*stage.Child
 
 	standing bool          // it has all connections that it will have
+	stood    int           // so many
 	saw      *tally.Client // nil until it is done
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,9 @@ func (parking) Handshakes(s peer.Setup) (h peer.Handshakes, err error) {
 	return h, err
 }
 
+// tappedWeight is what each who waits takes of memory, for a stand-in.
+const tappedWeight = 16 << 10
+
 // tappedCommand is the stand-in as a program. What it has counted it writes to a
 // file, again and again.
 func tappedCommand(ctx context.Context, args []string, _ io.Reader, _, _ io.Writer) error {
@@ -58,8 +62,12 @@ func tappedCommand(ctx context.Context, args []string, _ io.Reader, _, _ io.Writ
 		return err
 	}
 	go func() {
+		weighed := 0
 		for range time.Tick(10 * time.Millisecond) {
 			waiting, _ := p.Waiting()
+			for ; weighed < waiting; weighed += 64 {
+				weigh(64 * tappedWeight)
+			}
 			text := fmt.Sprintf(`{"Begun":%d,"Parked":%d}`, p.Counts().Parked, waiting)
 			os.WriteFile(args[4]+".new", []byte(text), 0o600)
 			os.Rename(args[4]+".new", args[4])
@@ -97,8 +105,8 @@ func TestLink(t *testing.T) {
 	doc := played(t, linked(t, `# for tests
 about   few clients over a link
 proxies penstock
-server  -then close -limit 2 -fifo 100ms
-client  x2 -work short -flows 3
+server  -then close -limit 2
+client  x2 -work short -flows 3 -drain 1m
 network link
 ghosts  any
 rounds  2
@@ -112,8 +120,14 @@ metric  conn/s more
 			t.Errorf("%s: %s %+v", p.Name, p.Failure, p.Verdict())
 			continue
 		}
-		if f := p.Rounds[0].Figures; f["conn/s"] <= 0 || f["machine µs/conn"] <= 0 || p.Rounds[0].Cores.Machine <= 0 {
-			t.Errorf("%s: %v", p.Name, f)
+		// The machine's time is known to 10 ms: a round may have had less of it.
+		for _, name := range []string{"conn/s", "machine µs/conn"} {
+			if got := p.Figures(name); slices.Max(got) <= 0 {
+				t.Errorf("%s: %s %v", p.Name, name, got)
+			}
+		}
+		if p.Rounds[0].Cores.Machine+p.Rounds[1].Cores.Machine <= 0 {
+			t.Errorf("%s: the machine did nothing", p.Name)
 		}
 	}
 }
@@ -144,14 +158,20 @@ func TestFlood(t *testing.T) {
 // What a proxy grows by is divided by who it says is parked.
 func TestParkedHandshakes(t *testing.T) {
 	f := generating(t, "server -then sink -limit 1\nsyn -work hold -flows 3000 -rate 0 -request 0\nmemory parked\nmetric B/client\n").Rounds[0].Figures
-	if f["B/client"] < 10 || f["B/client"] > 20_000 || f["lost %"] != 0 || f["SYN/s"] <= 0 {
+	if !weighs(f["B/client"], tappedWeight) || f["lost %"] != 0 || f["SYN/s"] <= 0 {
 		t.Error(f)
 	}
 }
 
+// weighs says that what was measured is this weight, and what else a proxy may need
+// for a client.
+func weighs(measured, weight float64) bool {
+	return measured > 0.75*weight && measured < 2*weight
+}
+
 // How soon a slot is used is measured on the wire.
 func TestRelease(t *testing.T) {
-	p := generating(t, "server -then close -limit 2 -fifo 100ms\nsyn -work short -flows 50\nmetric SYN-ACK p50 µs\nmetric conn/s more\n")
+	p := generating(t, "server -then close -limit 2\nsyn -work short -flows 50 -drain 1m\nmetric SYN-ACK p50 µs\nmetric conn/s more\n")
 	f := p.Rounds[0].Figures
 	if f["conn/s"] <= 0 || f["SYN-ACK p50 µs"] <= 0 || f["SYN-ACK p99.9 µs"] < f["SYN-ACK p50 µs"] || f["first byte p50 µs"] < f["SYN-ACK p50 µs"] || f["handover p50 µs"] <= 0 {
 		t.Error(f)
@@ -164,12 +184,20 @@ func TestRelease(t *testing.T) {
 // Nothing of a link is left when a proxy can't start.
 func TestLinkIsLeft(t *testing.T) {
 	o := linked(t, "# w\nabout a\nproxies penstock\nserver -then close\nclient -work short\nnetwork link\nrounds 1\nmetric conn/s more\n", broken{})
+	devices := func() (all []net.Interface) {
+		o.Stage.Do(func() {
+			var err error
+			if all, err = net.Interfaces(); err != nil {
+				t.Error(err)
+			}
+		})
+		return all
+	}
+	before := devices() // a kernel may have more than loopback in every network
 	if p := played(t, o).Cases[0].Peers[0]; !strings.Contains(p.Failure, "unknown flag") {
 		t.Errorf("%+v", p)
 	}
-	o.Stage.Do(func() {
-		if all, err := net.Interfaces(); err != nil || len(all) != 1 {
-			t.Errorf("%+v %v", all, err)
-		}
-	})
+	if now := devices(); len(now) != len(before) {
+		t.Errorf("%+v, and %+v before", now, before)
+	}
 }

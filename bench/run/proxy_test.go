@@ -8,8 +8,9 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"penstock/bench/peer"
 )
@@ -25,11 +26,13 @@ const (
 	late    fault = "late"    // some responses are held back
 	mortal  fault = "mortal"  // it ends when the first client comes
 	haunted fault = "haunted" // some connections to the server are closed at once, and made again
+	weighty fault = "weighty" // nothing, but each client that waits takes a weight of memory
 )
 
 const (
 	someOf  = 10 // one of so many is "some"
 	tooLate = 2500 * time.Millisecond
+	weight  = 1 << 20
 )
 
 // faulty is the peer of such a proxy.
@@ -55,12 +58,21 @@ func (f faulty) Command(s peer.Setup) ([]string, error) {
 type proxy struct {
 	fault
 	server string
-	came   atomic.Int64 // clients
 
 	mu      sync.Mutex
-	free    int        // slots
-	waiting []net.Conn // in order of arrival
+	came    int64    // clients
+	free    int      // slots
+	waiting []waiter // in order of arrival
 }
+
+// waiter is a client. What befalls some befalls them by their number, however fast
+// they come.
+type waiter struct {
+	net.Conn
+	number int64
+}
+
+func (w waiter) some(remainder int64) bool { return w.number%someOf == remainder }
 
 func proxyCommand(ctx context.Context, args []string, _ io.Reader, _, _ io.Writer) error {
 	limit, err := strconv.Atoi(args[3])
@@ -88,27 +100,39 @@ func proxyCommand(ctx context.Context, args []string, _ io.Reader, _, _ io.Write
 	}
 }
 
-func (p *proxy) some(remainder int64) bool { return p.came.Load()%someOf == remainder }
-
 func (p *proxy) arrive(c net.Conn) {
-	p.came.Add(1)
-	if p.fault == drops && p.some(1) {
-		c.Close()
-		return
-	}
-	if p.fault == drops && p.some(2) {
-		forgotten = append(forgotten, c)
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting = append(p.waiting, c)
+	p.came++
+	w := waiter{c, p.came}
+	switch {
+	case p.fault == drops && w.some(1):
+		c.Close()
+		return
+	case p.fault == drops && w.some(2):
+		forgotten = append(forgotten, c)
+		return
+	case p.fault == weighty:
+		weigh(weight)
+	}
+	p.waiting = append(p.waiting, w)
 	p.serve()
 }
 
 var forgotten []net.Conn // else the collector would close them
 
-// serve gives free slots away. The lock is held.
+// weigh has the process take so much memory that nobody shares with it: what is read
+// from its program's file weighs less or more as other processes read it too. It is
+// in use at once.
+func weigh(bytes int) {
+	_, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
+	if err != nil {
+		panic(err)
+	}
+}
+
+// serve gives free slots away. The lock is held, so that the server sees clients in
+// the order in which they get their slots, whenever their goroutines run.
 func (p *proxy) serve() {
 	for p.free > 0 && len(p.waiting) > 0 {
 		next := 0
@@ -118,34 +142,34 @@ func (p *proxy) serve() {
 		c := p.waiting[next]
 		p.waiting = append(p.waiting[:next], p.waiting[next+1:]...)
 		p.free--
-		go p.relay(c, p.fault == late && p.some(3), p.fault == haunted && p.some(4))
+		if p.fault == haunted && c.some(4) {
+			if s, err := net.Dial("tcp", p.server); err == nil {
+				s.Close()
+			}
+		}
+		s, err := net.Dial("tcp", p.server)
+		if err != nil {
+			panic(err) // the test sees that it has ended, and why
+		}
+		go p.relay(c, s)
 	}
 }
 
 // relay has the client's request answered and gives the slot back.
-func (p *proxy) relay(c net.Conn, late, haunted bool) {
+func (p *proxy) relay(c waiter, s net.Conn) {
 	defer c.Close()
-	if haunted {
-		if s, err := net.Dial("tcp", p.server); err == nil {
-			s.Close()
-		}
-	}
-	response := p.ask(c)
+	response := ask(c, s)
 	p.mu.Lock()
 	p.free++
 	p.serve()
 	p.mu.Unlock()
-	if late {
+	if p.fault == late && c.some(3) {
 		time.Sleep(tooLate)
 	}
 	c.Write(response)
 }
 
-func (p *proxy) ask(c net.Conn) (response []byte) {
-	s, err := net.Dial("tcp", p.server)
-	if err != nil {
-		return nil
-	}
+func ask(c, s net.Conn) (response []byte) {
 	defer s.Close()
 	request := make([]byte, 64)
 	if _, err := io.ReadFull(c, request); err != nil {

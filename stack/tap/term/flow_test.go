@@ -3,6 +3,7 @@ package term
 import (
 	"io"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,7 +18,15 @@ import (
 // all there in the end.
 func TestSlowReader(t *testing.T) {
 	const most = 1 << 20
-	p := newPair(t, setup{knobs: Knobs{Receive: Range{First: 64 << 10, Most: most}}})
+	shut := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(shut) })
+	p := newPair(t, setup{knobs: Knobs{Receive: Range{First: 64 << 10, Most: most}}, lose: func(x packet) bool {
+		var s frame.Packet
+		if s.Parse(x.b, clientMAC) == frame.TCP && s.Flags == frame.ACK && s.Window == 0 {
+			tell()
+		}
+		return false
+	}})
 	p.listen(server4)
 	accepted, _ := p.accepts()
 	c := p.mustDial(server4)
@@ -34,7 +43,11 @@ func TestSlowReader(t *testing.T) {
 	p.server.do(func() {
 		p.server.event = func(Event) { ready.Add(1) }
 	})
-	time.Sleep(200 * time.Millisecond) // for the client to send all it may
+	select {
+	case <-shut: // the client has sent all it may
+	case <-time.After(patience):
+		t.Fatal("the window is not shut")
+	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	// The client's own buffer holds 4 MiB at most, too.

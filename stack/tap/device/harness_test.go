@@ -231,7 +231,7 @@ func receive(t testing.TB, fd int, read func([]byte) (int, error)) (h VNet, b []
 // readable waits until there is something to read.
 func readable(t testing.TB, fd int) {
 	t.Helper()
-	const patience = 20 * time.Second
+	const patience = time.Minute // the kernel ends namespaces one after the other, of all programs
 	for deadline := time.Now().Add(patience); ; {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1000)
 		switch {

@@ -117,6 +117,7 @@ func (f *far) inside(do func() error) {
 func (f *far) settle(dev string) {
 	f.t.Helper()
 	f.inside(func() error {
+		insist(dev)
 		return run(fmt.Sprintf(`link set lo up
 link set %[1]s up
 address replace %[2]v dev %[1]s

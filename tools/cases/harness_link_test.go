@@ -66,6 +66,7 @@ func (l *link) address() { l.t.Helper(); l.on(l.dev) }
 // on gives a device the addresses of the kernel's side.
 func (l *link) on(dev string) {
 	l.t.Helper()
+	insist(dev)
 	l.ip(
 		"link set "+dev+" up",
 		fmt.Sprintf("address replace %v dev %s", l.prefix(1), dev),
@@ -182,15 +183,31 @@ func near(text string) string {
 
 var nearest = strings.NewReplacer("127.0.0.0/8", "198.18.0.0/15", "127.0.", "198.19.")
 
-// furnish makes a new network namespace fit for the tests.
-func furnish() error {
-	for name, value := range map[string]string{
-		"ipv4/conf/all/rp_filter": "0", "ipv4/conf/default/rp_filter": "0",
-		"ipv4/neigh/default/gc_thresh3": "8192",
-	} {
-		// Where it can't be set, it is what it is.
+// insist has the kernel ask for neighbours on a device for longer than 3 s, which
+// penstock may need to answer on a busy machine: who connects would be told that
+// there is no route.
+func insist(dev string) {
+	for _, family := range []string{"ipv4", "ipv6"} {
+		at := family + "/neigh/" + dev + "/"
+		tune(map[string]string{at + "mcast_solicit": "30", at + "ucast_solicit": "30"})
+	}
+}
+
+// tune sets values of the kernel. What can't be set is what it is.
+func tune(values map[string]string) {
+	for name, value := range values {
 		os.WriteFile("/proc/sys/net/"+name, []byte(value), 0)
 	}
+}
+
+// furnish makes a new network namespace fit for the tests.
+func furnish() error {
+	tune(map[string]string{
+		"ipv4/conf/all/rp_filter": "0", "ipv4/conf/default/rp_filter": "0",
+		"ipv4/neigh/default/gc_thresh3": "8192",
+		// All who are released at once are dialled at once.
+		"core/somaxconn": "16384", "ipv4/tcp_max_syn_backlog": "16384",
+	})
 	if err := run("link set lo up\nroute replace local 198.19.0.0/16 dev lo\n", "ip", "-batch", "-"); err != nil || !*forward {
 		return err
 	}

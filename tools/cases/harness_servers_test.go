@@ -54,6 +54,7 @@ func (l *link) reach() {
 		return
 	}
 	l.newArm()
+	insist(l.arm.dev)
 	l.ip(
 		"link set ARM up",
 		"address replace fe80::2/64 dev ARM nodad", // or it has none for the first second, and its questions need one

@@ -1,12 +1,13 @@
 package cases
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"penstock/tools/impair"
 )
@@ -51,6 +52,7 @@ func badLink(t testing.TB, f impair.Faults) (*link, *impair.Link) {
 		}
 	}
 	l.ip(up...)
+	l.ip("link set pn7-c" + n + " txqueuelen 16384") // the wires lose what they are to, and no more
 	l.on("pn7-c" + n)
 	servers, err := impair.OpenPacket("pn7-w" + n)
 	if err != nil {
@@ -63,9 +65,10 @@ func badLink(t testing.TB, f impair.Faults) (*link, *impair.Link) {
 
 // capture is tshark, listening on a device.
 type capture struct {
-	t    testing.TB
-	file string
-	cmd  *exec.Cmd
+	t      testing.TB
+	device string
+	file   string
+	cmd    *exec.Cmd
 }
 
 // listenOn begins a capture.
@@ -74,7 +77,7 @@ func listenOn(t testing.TB, device string) *capture {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark, which looks at the frames: ", err)
 	}
-	c := &capture{t: t, file: t.TempDir() + "/frames.pcapng"}
+	c := &capture{t: t, device: device, file: t.TempDir() + "/frames.pcapng"}
 	c.cmd = exec.Command("tshark", "-q", "-i", device, "-B", "64", "-w", c.file)
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -87,20 +90,47 @@ func listenOn(t testing.TB, device string) *capture {
 	return c
 }
 
-// end ends the capture, in order: it reads what there is a few times a second,
-// and has read all when the file does not grow any more.
+// end ends the capture, in order: when the frame has come to its file that is sent
+// last. What tshark has not read by then is lost, and that may be a good deal on a
+// busy machine.
 func (c *capture) end() {
-	if c.cmd.ProcessState == nil {
-		for before := int64(-1); ; time.Sleep(time.Second) {
-			i, err := os.Stat(c.file)
-			if err != nil || i.Size() == before {
-				break
-			}
-			before = i.Size()
-		}
-		c.cmd.Process.Signal(os.Interrupt)
-		c.cmd.Wait()
+	if c.cmd.ProcessState != nil {
+		return
 	}
+	if !c.marked() {
+		c.t.Error("tshark does not come to the end")
+	}
+	c.cmd.Process.Signal(os.Interrupt)
+	c.cmd.Wait()
+}
+
+// marked sends a frame that is for nobody, and waits until it is in the file.
+func (c *capture) marked() bool {
+	mark := []byte("the last frame of " + c.file)
+	f, err := impair.OpenPacket(c.device)
+	if err != nil {
+		c.t.Error(err)
+		return false
+	}
+	defer f.Close()
+	// To an address of nobody's, from another one; a type for experiments.
+	head := []byte{2, 0, 0, 0, 0, 254, 2, 0, 0, 0, 0, 253, 0x88, 0xb5}
+	if _, err := f.Write(append(head, mark...)); err != nil {
+		c.t.Error(err)
+		return false
+	}
+	var from int64 // nothing before it is the mark
+	return happens(patience, func() bool {
+		f, err := os.Open(c.file)
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		f.Seek(from, io.SeekStart)
+		b, _ := io.ReadAll(f)
+		from += max(0, int64(len(b)-len(mark)))
+		return bytes.Contains(b, mark)
+	})
 }
 
 // checkedSums are tshark's settings: look at all checksums.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,18 +30,14 @@ func TestForwardBadLink(t *testing.T) {
 			p := setup{
 				virtual: "snat=none,listen=" + at + ":0", pool: "queue-time-limit=0", members: []string{a.limit(streams * 3 / 4)}, link: l,
 			}.start(t)
+			start := time.Now()
+			var again atomic.Int64
 			var all sync.WaitGroup
 			for i := range streams {
-				all.Go(func() {
-					c, err := p.dial("")
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					c.echoed(byte(i), size+i)
-				})
+				all.Go(func() { p.persistent(byte(i), size+i, &again) })
 			}
 			all.Wait()
+			p.forgiven(again.Load(), start)
 			there, back := wires.Counts()
 			t.Logf("frames there %+v, back %+v", there, back)
 			if there.Lost == 0 || back.Lost == 0 || there.Repeated == 0 || back.Reordered == 0 {
@@ -51,7 +48,7 @@ func TestForwardBadLink(t *testing.T) {
 				t.Errorf("most %d; want %d", n, streams*3/4)
 			}
 			sizes := map[string]int{}
-			for _, line := range p.awaitLog(streams) {
+			for _, line := range p.awaitLog(streams + int(again.Load())) {
 				sizes[line["up"]+" "+line["down"]]++
 			}
 			wrong := 0

@@ -56,24 +56,41 @@ func TestC69ThousandsInMidHandshake(t *testing.T) {
 	tapOnly(t)
 	const clients, prefixes = 10_000 / raceFactor, 100
 	a := listen(t, "A", func(v *visit) { v.line(); v.end() })
+	l := newLink(t)
+	l.reach()
+	l.ip("link set DEV txqueuelen 16384") // they come faster than a busy machine reads them
+	if l.arm != nil {
+		l.ip("link set ARM txqueuelen 16384")
+	}
 	p := setup{
 		virtual: "syn-proof=off", pool: "queue-time-limit=0,queue-depth-limit=" + itoa(clients),
-		members: []string{a.limit(1)},
+		members: []string{a.limit(1)}, link: l,
 	}.start(t)
 	holder := p.connect()
 	await(t, patience, "a holder", func() bool { return a.total.Load() == 1 })
 	crowd := newCrowd(t)
+	came := time.Now()
 	crowd.spread(p.addr, clients, prefixes)
 	p.awaitDepth(clients)
-	if s := p.pool(); s.Overflowed != 0 || s.Abandoned != 0 {
+	// Who is not heard of for 4 s has left, also if it is the proxy that stands still.
+	if s := p.pool(); s.Overflowed != 0 || s.Abandoned != 0 && stalledIn(came, time.Now()) < time.Second {
 		t.Errorf("overflowed %d, abandoned %d", s.Overflowed, s.Abandoned)
 	}
 	if n := crowd.answered(); n != 0 {
 		t.Errorf("%d are connected", n)
 	}
+	// As many at once as the machine can serve in a moment: a client that is not
+	// heard in time, once it is released, is given up.
 	freed := time.Now()
-	p.setMember(a, "connection-limit", "0")
-	await(t, 3*patience, "all are served", func() bool { return a.total.Load() == clients+1 })
+	for n, step := 1, clients/40; n <= clients; {
+		begun := time.Now()
+		n += step
+		p.setMember(a, "connection-limit", itoa(n))
+		await(t, 3*patience, itoa(n)+" are served", func() bool { return a.total.Load() >= int64(min(n, clients+1)) })
+		if step *= 2; time.Since(begun) > time.Second/2 {
+			step = max(step/8, 10)
+		}
+	}
 	t.Logf("%d released and served in %v", clients, time.Since(freed))
 	await(t, patience, "all are connected", func() bool { return crowd.answered() == clients })
 	crowd.leave()
@@ -135,7 +152,7 @@ func TestC71NeverFinished(t *testing.T) {
 			return n == 0 && p.depth() == 0
 		})
 		t.Logf("all free %v after the last; most in use %d; %d kB", time.Since(last), most, p.memory()>>10)
-		between(t, "all free", time.Since(last), 0, 5*time.Second)
+		between(t, "all free", time.Since(last), 0, 7*time.Second) // 4 s of silence, 1 s until it is noticed, and 1 s for who gets a slot meanwhile
 		if most > 100 {
 			t.Errorf("%d in use", most)
 		}

@@ -128,9 +128,13 @@ func TestTapSamePortWhileParked(t *testing.T) {
 	v := p.fill(a, 1)[0]
 	from := p.link.at(1).String() + ":4000"
 	p.from(from).Close()
-	p.awaitDepth(1)
+	came := func(n int) { // ever: who has closed is missed after 4 s
+		t.Helper()
+		await(t, patience, itoa(n)+" have come", func() bool { return p.accepted() == n })
+	}
+	came(2)
 	p.polite(1)[0].say("other\n")
-	p.awaitDepth(2)
+	came(3)
 	c := p.politeFrom(from)
 	c.say("again\n")
 	await(t, patience, "it is noticed", func() bool { return p.pool().Abandoned == 1 && p.depth() == 2 })

@@ -13,6 +13,7 @@ import (
 func TestC60Drain(t *testing.T) {
 	s := hold(t)
 	r := start(t, member(s.addr(), 1))
+	keep(t, r.addr())
 	holder := r.dial()
 	server := s.next(t)
 	waiter := r.park()

@@ -26,6 +26,7 @@ func TestServerSpeaksAndResetsAtOnce(t *testing.T) {
 	r.on(func(w *worker) {
 		// Accepted by hand, so that the loop is held when the server resets.
 		c = dialTo(t, r.addr())
+		r.untilQueued(0, 1)
 		w.loop.DrainBacklog()
 		<-spoken
 	})

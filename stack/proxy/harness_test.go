@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"penstock/lb/dispatch"
 	"penstock/stack/kernel"
 )
@@ -199,6 +201,23 @@ func (r *rig) park() *net.TCPConn {
 	c := r.dial()
 	r.untilParked(n)
 	return c
+}
+
+// untilQueued waits until so many clients of a virtual server are in the backlog, while
+// its loops stand still: who has connected may be one whose last segment is on its way.
+func (r *rig) untilQueued(id, n int) {
+	r.t.Helper()
+	until(r.t, func() bool {
+		queued := 0
+		for _, w := range r.workers {
+			for _, fd := range w.loop.Listeners(id) {
+				if i, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+					queued += int(i.Unacked)
+				}
+			}
+		}
+		return queued == n
+	}, "a backlog of %d", n)
 }
 
 // end waits for the next session's end.

@@ -152,7 +152,7 @@ func TestC66HeaderInPieces(t *testing.T) {
 }
 
 func inPieces(t *testing.T, header string, busy bool) {
-	s := serve(t, func(c *net.TCPConn) { io.Copy(c, c) })
+	s := serve(t, echoed)
 	r := start(t, member(s.addr(), 1), behindProxy)
 	var holder *net.TCPConn
 	if busy {

@@ -209,6 +209,7 @@ func TestVirtualComesAndGoes(t *testing.T) {
 		if n := r.VirtualTotals(id); n.Open != 1 || n.Connections != 1 || n.BytesUp != 4 {
 			t.Errorf("%+v", n)
 		}
+		keep(t, at)
 		r.removeVirtual(id)
 		wantRefused(t, at)
 		r.change(func(*dispatch.Dispatcher, dispatch.Tick) {
@@ -240,6 +241,7 @@ func TestRemovedVirtualServesItsBacklog(t *testing.T) {
 		for range 3 {
 			clients = append(clients, dialTo(t, at))
 		}
+		r.untilQueued(id, len(clients))
 		r.CloseVirtual(id)
 		d.RemoveVirtual(now, dispatch.VirtualID(id))
 	})
@@ -325,6 +327,7 @@ func TestVirtualMoves(t *testing.T) {
 	s := hold(t)
 	r := start(t, member(s.addr(), 0))
 	old := r.addr()
+	keep(t, old)
 	c := r.dial()
 	server := s.next(t)
 	r.isolated(func(int64) {

@@ -107,6 +107,19 @@ func (s *server) next(t testing.TB) *net.TCPConn {
 	}
 }
 
+// echoed sends back all that comes, by hand: io.Copy would splice, by pipes that the
+// runtime keeps until it collects garbage, and that would be counted as the proxy's.
+func echoed(c *net.TCPConn) {
+	b := make([]byte, 1<<10)
+	for {
+		n, err := c.Read(b)
+		if err != nil {
+			return
+		}
+		c.Write(b[:n])
+	}
+}
+
 // none checks that no connection reached the server of hold that was not
 // taken with next.
 func (s *server) none(t testing.TB) {
@@ -125,6 +138,23 @@ func listen(t testing.TB, addr string) *net.TCPListener {
 		t.Fatal(err)
 	}
 	return ln.(*net.TCPListener)
+}
+
+// keep takes an address that a proxy listens on, too, and does not listen itself: when
+// the proxy does not any more nobody else gets the port, and who connects is refused.
+func keep(t testing.TB, addr netip.AddrPort) {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: addr.Addr().As4(), Port: int(addr.Port())}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // refuser returns an address that nobody listens on, and nobody will.

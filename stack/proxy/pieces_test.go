@@ -49,26 +49,46 @@ func TestC52NothingIsHeldBack(t *testing.T) {
 			const size = 1 << 20
 			go io.Copy(a, stream(52, size))
 			wantStream(t, io.LimitReader(b, size), 52, size)
-			ping := make([]byte, 100)
-			var took []time.Duration
+			direct := dialTo(t, s.addr())
+			server := s.next(t)
+			var took, control []time.Duration
 			for range 100 {
-				begun := time.Now()
-				a.Write(ping)
-				io.ReadFull(b, ping)
-				b.Write(ping)
-				if _, err := io.ReadFull(a, ping); err != nil {
-					t.Fatal(err)
-				}
-				took = append(took, time.Since(begun))
+				took = append(took, thereAndBack(t, a, b))
+				control = append(control, thereAndBack(t, direct, server))
 			}
-			slices.Sort(took)
-			// 40 and 200 ms are the kernel's timers, which each would wait for; a shared
-			// machine may be as late as that with some, but not with most.
-			t.Logf("p25 %v, p50 %v, p80 %v", took[25], took[50], took[80])
-			if took[25] > 30*time.Millisecond {
-				t.Errorf("p25 %v", took[25])
-			}
+			notHeld(t, took, control)
 		})
+	}
+}
+
+// thereAndBack returns how long that takes a small piece.
+func thereAndBack(t *testing.T, a, b *net.TCPConn) time.Duration {
+	t.Helper()
+	ping := make([]byte, 100)
+	begun := time.Now()
+	a.Write(ping)
+	io.ReadFull(b, ping)
+	b.Write(ping)
+	if _, err := io.ReadFull(a, ping); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(begun)
+}
+
+// notHeld checks that pieces are not held back by the kernel's timers, for which each
+// would wait 40 or 200 ms. A machine that has much else to do may be as late as that
+// with most of them, too: then it is with those that go without the proxy, which are
+// handed over half as often.
+func notHeld(t *testing.T, took, control []time.Duration) {
+	t.Helper()
+	quarter := func(d []time.Duration) time.Duration {
+		slices.Sort(d)
+		return d[len(d)/4]
+	}
+	p25, without := quarter(took), quarter(control)
+	t.Logf("p25 %v, without the proxy %v", p25, without)
+	if p25 > 30*time.Millisecond+3*without {
+		t.Errorf("most of them took %v and more, without the proxy %v", p25, without)
 	}
 }
 
@@ -78,16 +98,22 @@ func TestFirstRequestIsNotHeldBack(t *testing.T) {
 	const size = 16<<10 + 100
 	s := hold(t)
 	r := start(t, member(s.addr(), 0))
-	var took []time.Duration
+	direct := dialTo(t, s.addr())
+	server := s.next(t)
+	send := func(from, to *net.TCPConn) time.Duration {
+		begun := time.Now()
+		write(t, from, string(make([]byte, size)))
+		wantBytes(t, to, string(make([]byte, size)))
+		return time.Since(begun)
+	}
+	var took, control []time.Duration
 	for range 20 {
 		c := r.dial()
 		up := s.next(t)
 		write(t, up, "hello") // from now on its acknowledgements are delayed
 		wantBytes(t, c, "hello")
-		begun := time.Now()
-		write(t, c, string(make([]byte, size)))
-		wantBytes(t, up, string(make([]byte, size)))
-		took = append(took, time.Since(begun))
+		took = append(took, send(c, up))
+		control = append(control, send(direct, server))
 		r.each(func(w *worker, _ uint32, c *client) { // whether or not this kernel's server delays
 			if on, err := unix.GetsockoptInt(int(w.pairs.At(c.pair).server.FD), unix.IPPROTO_TCP, unix.TCP_NODELAY); on != 1 || err != nil {
 				t.Errorf("TCP_NODELAY is %d, %v", on, err)
@@ -96,9 +122,5 @@ func TestFirstRequestIsNotHeldBack(t *testing.T) {
 		leave(t, c, up)
 		until(t, func() bool { return r.Clients() == 0 }, "nobody there")
 	}
-	slices.Sort(took)
-	t.Logf("p25 %v, p50 %v", took[5], took[10])
-	if took[5] > 30*time.Millisecond { // 40 ms is the kernel's timer
-		t.Errorf("most of them took %v and more", took[5])
-	}
+	notHeld(t, took, control)
 }

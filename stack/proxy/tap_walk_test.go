@@ -59,14 +59,7 @@ func tapWalk(t *testing.T, proof tap.Proof, rude bool) {
 	t.Logf("seed %d", seed)
 	s := serve(t, func(c *net.TCPConn) {
 		c.SetDeadline(time.Now().Add(patience))
-		b := make([]byte, 1<<10)
-		for {
-			n, err := c.Read(b)
-			if err != nil {
-				return
-			}
-			c.Write(b[:n])
-		}
+		echoed(c)
 	})
 	var link *ether.Device
 	r := start(t, member(s.addr(), limit), loops(2), overTap(&link),
@@ -90,10 +83,15 @@ func tapWalk(t *testing.T, proof tap.Proof, rude bool) {
 	}
 }
 
-// last has somebody come to whom nobody is in the way, and who is patient: whatever
-// became of the others on a slow machine, this one is served.
+// last has somebody come to whom nobody is in the way, and who is patient, as the proxy
+// is with this one: whatever became of the others on a slow machine, it is served.
 func (r *rig) last(link *ether.Device) {
 	r.t.Helper()
+	r.isolated(func(int64) {
+		v := r.virtuals[0]
+		v.IdleTimeout, v.HalfClose = never, never
+		r.SetVirtual(0, v)
+	})
 	h := host(r.t, link, 6)
 	c, err := dialHost(h, patience)
 	if err != nil {

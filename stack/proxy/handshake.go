@@ -220,7 +220,8 @@ func (w *worker) cutHandshakes(now int64) {
 	}
 }
 
-// idle says whether no client is left.
+// idle says whether no client is left, nor anything on its way to one: what the kernel
+// delivers when we are gone, netstack does not.
 func (w *worker) idle() bool {
-	return w.clients.Len() == 0 && (w.tap == nil || w.tap.Len() == 0 && w.tap.FlowsHeld() == 0)
+	return w.clients.Len() == 0 && (w.tap == nil || w.tap.Len() == 0 && w.tap.FlowsHeld() == 0 && !w.tap.Conns().Delivering())
 }

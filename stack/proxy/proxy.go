@@ -129,7 +129,8 @@ func (p *Proxy) Run() error {
 }
 
 // Drain stops accepting; what is connected or parked goes on. The channel is
-// closed when the last session has ended.
+// closed when the last session has ended, and its client has all that was said to it
+// if it came over a TAP device.
 func (p *Proxy) Drain() <-chan struct{} {
 	if !p.draining.CompareAndSwap(false, true) {
 		return p.drained
@@ -200,5 +201,8 @@ func (w *worker) cut(only sessionState, now int64) {
 		default:
 			w.end(i, c, Drained, "proxy", now)
 		}
+	}
+	if only == 0 && w.tap != nil {
+		w.tap.Conns().Abandon()
 	}
 }

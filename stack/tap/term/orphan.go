@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"time"
 
 	"gvisor.dev/gvisor/pkg/tcpip"
@@ -40,6 +41,21 @@ func delivering(ep *tcp.Endpoint) bool {
 		return true
 	}
 	return false
+}
+
+// Delivering says whether a connection that was closed still has something for its
+// client, which is lost with the Stack.
+func (s *Stack) Delivering() bool {
+	return slices.ContainsFunc(s.orphans.list, func(x orphan) bool { return delivering(x.ep) })
+}
+
+// Abandon resets those connections.
+func (s *Stack) Abandon() {
+	for _, x := range s.orphans.list {
+		if delivering(x.ep) {
+			x.ep.Abort()
+		}
+	}
 }
 
 // sweep forgets those that are through, and resets those that take too long.

@@ -256,13 +256,15 @@ func (p *Port) Ignore(i uint32) {
 	p.Free(i)
 }
 
-// tellReset resets a client that waits for an answer to its SYN, or has got a
-// cookie.
+// tellReset resets a client that waits for an answer to its SYN, or has got one, if
+// only a cookie: then it believes what has the number behind that.
 func (p *Port) tellReset(i uint32) {
 	h := frame.Header{Ack: p.table.Seq(i) + 1, Flags: frame.RST | frame.ACK}
 	if p.table.At(i).Mark&proven != 0 {
 		iss, _ := p.table.Told(i)
 		h.Seq = iss + 1
+	} else if a, ok := p.answers[i]; ok {
+		h.Seq = a.iss + 1
 	}
 	p.tell(i, &h)
 }

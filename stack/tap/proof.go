@@ -131,7 +131,14 @@ func (p *Port) echo(b []byte, h *device.VNet, n uint16, now int64) bool {
 	}
 	o := pkt.Options(b)
 	syn, ok := p.read(&key, o, now)
-	if !ok || p.net.Known(sys.Peer{Addr: key.Peer, Port: key.Port}, p.listeners[n].local()) || !p.sound(b, h) {
+	looks := ok || pkt.Flags == frame.ACK && pkt.Data == pkt.End
+	switch {
+	case !looks, p.net.Known(sys.Peer{Addr: key.Peer, Port: key.Port}, p.listeners[n].local()):
+		return false
+	case !ok:
+		p.counts.unproven.Add(1)
+		return false
+	case !p.sound(b, h):
 		return false
 	}
 	p.prove(&key, &syn, o.TSEcr, now)

@@ -105,8 +105,12 @@ func (e *edit) removeMember(id int) {
 	}
 }
 
-// addVirtuals opens the listeners of new virtual servers.
+// addVirtuals opens the listeners of new virtual servers, which may be where old
+// ones are that go.
 func (e *edit) addVirtuals() error {
+	for _, id := range e.gone.virtuals {
+		e.undo = append(e.undo, e.proxy.Yield(id))
+	}
 	var list []proxy.Opening
 	for i := range e.next.Virtuals {
 		v := &e.next.Virtuals[i]

@@ -87,6 +87,22 @@ func (p *Proxy) shutTap(list []Opening) {
 	}
 }
 
+// Yield has nobody arrive on the TAP device any more for virtual server id, which is
+// about to be closed: another one may be opened where it is in the same change. Should
+// that fail, back takes it back. Only within Isolate.
+func (p *Proxy) Yield(id int) (back func()) {
+	v := p.virtuals[id]
+	if !v.Tap {
+		return func() {}
+	}
+	p.shutTap([]Opening{{id, v}})
+	return func() {
+		for _, w := range p.workers {
+			w.tap.Listen(id, v.onTap()) // as it did: nobody has come there since
+		}
+	}
+}
+
 // onTap is a virtual server as the TAP front end has it.
 func (v *Virtual) onTap() tap.Virtual {
 	return tap.Virtual{

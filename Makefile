@@ -33,10 +33,10 @@ test: setup ## run all tests (those of the page look into a browser if chromium 
 	$(GO) test $(PKGS)
 
 tap: setup ## the black-box cases once more, with clients on a TAP device (root; three minutes)
-	$(GO) test -count=1 -run TestOverTap ./tools/cases -whole
+	$(GO) test -count=1 -run TestOverTap -timeout 30m ./tools/cases -whole
 
 forward: setup ## the black-box cases once more, with mode=forward between two TAP devices (root; three minutes)
-	$(GO) test -count=1 -run TestOverForward ./tools/cases -whole
+	$(GO) test -count=1 -run TestOverForward -timeout 30m ./tools/cases -whole
 
 race: setup ## the tests again, under the race detector
 	$(GO) test -race -short $(RACE)

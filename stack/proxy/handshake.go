@@ -126,12 +126,14 @@ func (w *worker) leaveHandshake(i uint32, now int64, end func(i uint32, code Cod
 // shake makes a session of a handshake and has it completed: it has a slot, or
 // (not holds) needs none yet.
 func (w *worker) shake(i uint32, path dispatch.Path, holds bool, now int64) {
-	r := w.tap.Record(i)
+	r, t := w.tap.Record(i), w.tried[i] // when its virtual server forwarded still
+	w.forgetTried(i)
 	ci := w.clients.Alloc()
 	c := w.clients.At(ci)
 	*c = client{
 		accepted: r.Since, peer: w.tap.Peer(i), virtual: dispatch.VirtualID(w.tap.Virtual(i)),
 		side: relay.Side{FD: none}, position: r.Position, state: shaking, waiter: dispatch.Waiter{Slot: i},
+		tried: t.members, tries: t.tries,
 	}
 	c.pair = w.pairs.Alloc()
 	*w.pairs.At(c.pair) = pair{client: ci, server: relay.Side{FD: none}, path: path, holds: holds, granted: now, active: now}

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,8 @@ import (
 // when nobody else is.
 var stalls struct {
 	sync.Mutex
-	all []stall
+	all  []stall
+	naps []*atomic.Int64 // how many have ended, and are noted, on each processor
 }
 
 // stall is a span in which a thread that slept should have run.
@@ -48,14 +50,19 @@ func noteStalls() (end func()) {
 	var all sync.WaitGroup
 	for cpu := range len(allowed) * 64 {
 		if allowed.IsSet(cpu) {
-			all.Go(func() { napOn(cpu, &over) })
+			ended := new(atomic.Int64)
+			stalls.naps = append(stalls.naps, ended)
+			all.Go(func() {
+				napOn(cpu, &over, ended)
+				ended.Store(math.MaxInt64) // nobody waits for one more
+			})
 		}
 	}
 	return func() { over.Store(true); all.Wait() }
 }
 
 // napOn sleeps again and again on a processor, on a thread that ends with it.
-func napOn(cpu int, over *atomic.Bool) {
+func napOn(cpu int, over *atomic.Bool, ended *atomic.Int64) {
 	runtime.LockOSThread()
 	var only unix.CPUSet
 	only.Set(cpu)
@@ -71,17 +78,29 @@ func napOn(cpu int, over *atomic.Bool) {
 			stalls.all = append(stalls.all, stall{due, ran, cpu})
 			stalls.Unlock()
 		}
+		ended.Add(1)
 	}
 }
 
-// stalled is what is forgiven for stalls since a moment. What is going on is not
-// known before it is over.
+// noted waits until a stall that has just ended is noted on each processor: who
+// was held up may run before those who nap there.
+func noted() {
+	for _, ended := range stalls.naps {
+		for before := ended.Load(); ended.Load() == before && before < math.MaxInt64; {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// stalled is what is forgiven for stalls since a moment.
 func stalled(since time.Time) time.Duration {
-	return min(hops*stalledIn(since, time.Now()), mostStalled)
+	to := time.Now()
+	noted()
+	return min(hops*stalledIn(since, to), mostStalled)
 }
 
 // stalledIn is for how long the processor that stalled most did so in a span, all
-// in all.
+// in all, as far as it is noted.
 func stalledIn(from, to time.Time) (most time.Duration) {
 	by := map[int]time.Duration{}
 	stalls.Lock()
@@ -110,7 +129,6 @@ func tardy(since time.Time, within time.Duration) time.Duration {
 	if took <= within {
 		return 0
 	}
-	time.Sleep(2 * nap) // until a stall that has just ended is noted
 	return max(0, took-within-stalled(since))
 }
 
@@ -123,7 +141,7 @@ func (u *untroubled) add(from, to time.Time) {
 
 // spread returns what they took, when all stalls have been noted.
 func (u untroubled) spread() (s spread) {
-	time.Sleep(2 * nap)
+	noted()
 	for _, x := range u {
 		d := x.to.Sub(x.from)
 		s = append(s, d-min(d, stalledIn(x.from, x.to)))

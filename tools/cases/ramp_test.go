@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -10,7 +11,7 @@ type ramp struct {
 	limit         int
 	span          time.Duration
 	begun, latest time.Time // between which it began
-	visits        []*visit  // in the order in which they came
+	visits        []*visit
 }
 
 // check compares the server's count over the whole ramp with
@@ -18,6 +19,8 @@ type ramp struct {
 // time that a scheduler takes. One in ten may have met a longer stall.
 func (r *ramp) check(t *testing.T) {
 	t.Helper()
+	noted()
+	slices.SortFunc(r.visits, func(v, w *visit) int { return v.at.Compare(w.at) }) // what they say may come in another order
 	step, stalled := r.span/time.Duration(r.limit), 0
 	for i, v := range r.visits {
 		due := time.Duration(i) * step // that many and one more are allowed from then on
@@ -88,7 +91,7 @@ func TestC34RampBoundsTheHerd(t *testing.T) {
 			r := &ramp{limit: count(50, 200), span: time.Duration(count(3, 10)) * time.Second}
 			a := newPatient(t, "A")
 			a.ill.Store(way.name == "up")
-			s := setup{pool: checked + ",when-down=queue,queue-time-limit=0,slow-ramp-time=" + r.span.String()}
+			s := setup{pool: patiently + ",when-down=queue,queue-time-limit=0,slow-ramp-time=" + r.span.String()}
 			if way.state != "" {
 				s.members = []string{a.limit(r.limit) + ",state=" + way.state}
 			}

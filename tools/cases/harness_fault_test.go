@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +24,7 @@ type hole struct {
 	t      testing.TB
 	addr   string
 	fd     int
-	filler []net.Conn
+	filler net.Conn
 }
 
 func blackHole(t testing.TB) *hole {
@@ -35,25 +34,33 @@ func blackHole(t testing.TB) *hole {
 	if err := unix.Listen(h.fd, 0); err != nil {
 		t.Fatal(err)
 	}
-	for range 8 {
-		c, err := net.DialTimeout("tcp", h.addr, 200*time.Millisecond)
-		if err != nil { // full
-			t.Cleanup(h.refuse)
-			return h
-		}
-		h.filler = append(h.filler, c)
+	t.Cleanup(h.refuse)
+	var err error
+	if h.filler, err = net.DialTimeout("tcp", h.addr, patience); err != nil { // a backlog takes one more than its length
+		t.Fatal(err)
 	}
-	t.Fatal("the backlog does not fill")
-	return nil
+	await(t, patience, "a full backlog", h.full)
+	return h
+}
+
+// full says whether there are more who wait for accept than the backlog's length,
+// so that the kernel answers nobody else. It tells the two of a listener in the
+// place of segments that are under way.
+func (h *hole) full() bool {
+	info, err := unix.GetsockoptTCPInfo(h.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return info.Unacked > info.Sacked
 }
 
 // refuse makes the hole refuse dials, those that are under way too, when they
 // ask again.
 func (h *hole) refuse() {
-	for _, c := range h.filler {
-		c.Close()
+	if h.filler != nil {
+		h.filler.Close()
+		h.filler = nil
 	}
-	h.filler = nil
 	if h.fd >= 0 {
 		unix.Close(h.fd)
 		h.fd = -1
@@ -71,14 +78,12 @@ func (h *hole) answer(name string) *server {
 	}
 	f.Close()
 	h.fd = -1
-	for range h.filler {
-		c, err := ln.Accept()
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		c.Close()
+	c, err := ln.Accept()
+	if err != nil {
+		h.t.Fatal(err)
 	}
-	h.refuse() // only the fillers are left to close
+	c.Close()
+	h.refuse() // only the filler is left to close
 	return on(h.t, ln.(*net.TCPListener), name, nil, make(chan *visit, 1<<10))
 }
 

@@ -32,6 +32,9 @@ func TestAdminNeedsToken(t *testing.T) {
 	if err := os.WriteFile(open, []byte(token), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(open, 0o644); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
 	for name, args := range map[string][]string{
 		"no token":        {"-admin", "0.0.0.0:0"},
 		"a file for all":  {"-admin", "0.0.0.0:0", "-admin-token-file", open},

@@ -27,7 +27,9 @@ func (p *proxy) log() (lines []ended) {
 		p.t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		lines = append(lines, fields(line))
+		if strings.HasSuffix(line, "\n") { // or it is still being written
+			lines = append(lines, fields(line))
+		}
 	}
 	return lines
 }

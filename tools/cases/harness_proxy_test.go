@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -133,10 +132,10 @@ func (p *proxy) stop() {
 		p.awaitIdle()
 	}
 	p.signal(syscall.SIGTERM)
-	if !happens(10*time.Second, p.gone) {
+	if !happens(patience, p.gone) {
 		p.t.Error("does not end after SIGTERM")
 		p.signal(syscall.SIGQUIT) // shows what it is doing
-		if !happens(2*time.Second, p.gone) {
+		if !happens(patience, p.gone) {
 			p.signal(syscall.SIGKILL)
 			<-p.exited
 		}

@@ -76,8 +76,9 @@ func withBinary(run func() int) int {
 		}
 	}
 	code := run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
+	var leaks error
+	if code == 0 && !happens(patience, func() bool { leaks = goleak.Find(); return leaks == nil }) {
+		fmt.Fprintln(os.Stderr, leaks)
 		return 1
 	}
 	return code

@@ -18,8 +18,12 @@ type patient struct {
 	checks atomic.Int64
 }
 
-// checked says with which keys a pool checks such servers.
-const checked = "monitor=http,monitor-interval=100ms,monitor-timeout=1s"
+// checked says with which keys a pool checks such servers; patiently, so that none
+// is down since the machine has stalled, until falls has it.
+const (
+	checked   = "monitor=http,monitor-interval=100ms,monitor-timeout=2s"
+	patiently = "monitor=http,monitor-interval=100ms,monitor-timeout=20s"
+)
 
 func newPatient(t testing.TB, name string) *patient {
 	t.Helper()
@@ -76,7 +80,9 @@ func (s *patient) noGuest(span time.Duration) {
 func (p *proxy) falls(s *patient) {
 	p.t.Helper()
 	s.ill.Store(true)
+	p.setPool("monitor-timeout", "1s")
 	await(p.t, patience, s.name+" is down", func() bool { return p.member(s.server).State == "down" })
+	p.setPool("monitor-timeout", "20s")
 }
 
 // recovers makes it well again, and waits likewise.

@@ -79,6 +79,7 @@ func TestC09LimitLifted(t *testing.T) {
 	}
 	between(t, "5 waiters served", time.Since(start), 0, 300*time.Millisecond)
 	in = append(in, p.fill(a, 1)...)
+	p.settled()
 	if n := p.pool().Connq.Serviced; n != 5 {
 		t.Errorf("%d have waited; want 5", n)
 	}

@@ -92,6 +92,13 @@ func (p *proxy) accepted() int {
 	return s.Connections.Total
 }
 
+// settled has all loops stand still once between two turns: who gives slots on
+// tells how many when it has done so, and who got one may have left by then.
+func (p *proxy) settled() {
+	p.t.Helper()
+	p.waiters("?limit=1")
+}
+
 // metric returns a number of /metrics by its name and labels, -1 if it is not there.
 func (p *proxy) metric(series string) float64 {
 	p.t.Helper()

@@ -195,7 +195,7 @@ func (s *storm) step() {
 	s.p.reload(s.f, s.lines())
 	// Who had its slot before the change may be dialled after it. When the
 	// loops have stood still once more, it has been.
-	s.p.waiters("?limit=1")
+	s.p.settled()
 	for _, m := range s.members {
 		m.marked()
 	}

@@ -22,8 +22,11 @@ func jain(shares []int) float64 {
 // One sender of 99 % of the arrivals can't starve the others: as long as all
 // have work, all prefixes are served alike.
 func TestFairToPrefixes(t *testing.T) {
-	others, each := count(30, 60), count(5, 3) // a process has descriptors for so many
-	flood := 99 * others * each                // the sender's part of all that come
+	// Not more prefixes, or two might have the same flow: that the hand of one of
+	// these is all taken has a chance of 15⁹/(9·256⁸), one in three billion.
+	const others = 15
+	each := count(10, 12)       // a process has descriptors for so many
+	flood := 99 * others * each // the sender's part of all that come
 	a := listen(t, "A", nil)
 	p := setup{
 		pool:    "queue-fair=source/24,queue-time-limit=0",
@@ -197,6 +200,7 @@ func TestRefuseEarlyUnderOverload(t *testing.T) {
 	// Served/s of capacity is how much of the slots is used: both are of the
 	// time that the server takes for one.
 	used, usual := o.used.Seconds()/(limit*o.span.Seconds()), without.used.Seconds()/(limit*without.span.Seconds())
+	noted()
 	stall := min(o.span, stalledIn(o.from, time.Now()))
 	t.Logf("%.2f %% of the capacity used, %.2f %% without it, %.1f/s; waits p50 %v, longest %v; refused %d: p50 %v, p99 %v; late %d; %v for stalls",
 		100*used, 100*usual, float64(o.came)/o.span.Seconds(), o.waits.at(0.5), o.waits.at(1),
@@ -208,7 +212,7 @@ func TestRefuseEarlyUnderOverload(t *testing.T) {
 	if used < 0.95*usual-stall.Seconds()/o.span.Seconds()/2 {
 		t.Errorf("%.2f %% of the capacity used; without it %.2f %%", 100*used, 100*usual)
 	}
-	if p50 := o.refused.at(0.5); p50 > queueTime/20 {
+	if p50 := o.refused.at(0.5); p50 > queueTime/20+stall/10 { // who come behind a stall come all at once
 		t.Errorf("refused after %v", p50)
 	}
 	// On a machine whose two cores others use, too, a time slice lies between.
@@ -247,6 +251,7 @@ func TestCodelBoundsWaits(t *testing.T) {
 	}
 	// 8 service times is where codel is to end, and the limit is where fifo does;
 	// what others take of the machine comes on top.
+	noted()
 	stall := stalledIn(codel.from, time.Now())
 	if c, f := codel.waits.at(0.9), fifo.waits.at(0.9); c > f/2+stall {
 		t.Errorf("p90 of the waits %v; without codel %v", c, f)
@@ -308,36 +313,40 @@ func TestLowestClassIsNotStarved(t *testing.T) {
 	holder := p.connect()
 	await(t, patience, "a holder", func() bool { return a.total.Load() == 1 })
 	var came, seen []time.Time
-	for i := range 10 { // the first is of the lowest class, the others of the top
+	arrive := func(source string) (number int) {
+		number = len(came)
 		came = append(came, time.Now())
-		p.politeFrom("127.0." + itoa(min(i, 1)) + ".1").say(itoa(i) + "\n")
-		p.awaitDepth(i + 1)
+		p.politeFrom(source).say(itoa(number) + "\n")
+		p.awaitDepth(number + 1)
 		seen = append(seen, time.Now())
-		time.Sleep(300 * time.Millisecond)
+		return number
+	}
+	inTime := func(top, low int) bool { return seen[top].Before(came[low].Add(classes * age)) }
+	later := func(top, low int) bool { return came[top].After(seen[low].Add(classes * age)) }
+	var lows, tops []int
+	for low, top := 0, 0; top == 0 || !inTime(top, low); { // or a stall was between the two
+		low = arrive("127.0.0.1")
+		top = arrive("127.0.1.1")
+		lows, tops = append(lows, low), append(tops, top)
+	}
+	for last := lows[len(lows)-1]; !later(tops[len(tops)-1], last); {
+		time.Sleep(age)
+		tops = append(tops, arrive("127.0.1.1"))
 	}
 	holder.say("holder\n")
 	holder.ends(patience)
 	holder.Close()
-	await(t, patience, "all served", func() bool { return len(a.served()) == 11 })
+	await(t, patience, "all served", func() bool { return len(a.served()) == 1+len(came) })
 	order := a.served()[1:]
-	low := slices.Index(order, 0)
-	before, behind := 0, 0
-	for i := 1; i < 10; i++ {
-		first := slices.Index(order, i) < low
-		if seen[i].Before(came[0].Add(classes * age)) {
-			before++
-			if !first {
-				t.Errorf("%d came in time, and is behind", i)
+	for _, low := range lows {
+		for _, top := range tops {
+			first := slices.Index(order, top) < slices.Index(order, low)
+			if inTime(top, low) && !first {
+				t.Errorf("%d came in time, and is behind %d", top, low)
+			}
+			if later(top, low) && first {
+				t.Errorf("%d came later, and is before %d", top, low)
 			}
 		}
-		if came[i].After(seen[0].Add(classes * age)) {
-			behind++
-			if first {
-				t.Errorf("%d came later, and is before", i)
-			}
-		}
-	}
-	if before == 0 || behind == 0 {
-		t.Errorf("%d came in time, %d later", before, behind)
 	}
 }

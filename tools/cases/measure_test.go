@@ -12,12 +12,8 @@ import (
 func TestC72WaitsByOutcome(t *testing.T) {
 	const each = 30
 	a := listen(t, "A", nil)
-	limit := 4 * time.Second
-	if *overTap { // or it is over before those who leave have been missed
-		limit = 8 * time.Second
-	}
 	start := time.Now()
-	p := setup{pool: "queue-time-limit=" + limit.String(), members: []string{a.limit(1)}}.start(t)
+	p := setup{pool: unhurried, members: []string{a.limit(1)}}.start(t)
 	holder := p.fill(a, 1)[0]
 	var mu sync.Mutex
 	var measured struct{ served, expired, abandoned time.Duration }
@@ -47,8 +43,10 @@ func TestC72WaitsByOutcome(t *testing.T) {
 		holder = a.next(patience)
 		holder.greet()
 	}
+	p.setPool("queue-time-limit", "1s")
 	all.Wait()
 	holder.end()
+	p.settled()
 	for outcome, sum := range map[string]time.Duration{
 		"served": measured.served, "refused": measured.expired, "abandoned": measured.abandoned,
 	} {

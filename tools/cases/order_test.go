@@ -62,7 +62,7 @@ func (p *proxy) arrive(a *guestBook, n int, pace time.Duration) {
 func inOrder(t *testing.T, loops, n int, pace, stay time.Duration) {
 	t.Helper()
 	a := newGuestBook(t, stay)
-	p := setup{loops: loops, members: []string{a.limit(1)}}.start(t)
+	p := setup{loops: loops, pool: unhurried, members: []string{a.limit(1)}}.start(t)
 	p.arrive(a, n, pace)
 	await(t, patience, "all served", func() bool { return len(a.served()) == n })
 	if k := inversions(a.served()); k != 0 {

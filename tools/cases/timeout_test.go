@@ -58,26 +58,26 @@ func TestC25SeparateClocks(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", nil)
 	p := setup{
-		virtual: "idle-timeout=2s",
-		pool:    "queue-time-limit=5s,connect-timeout=500ms",
+		virtual: "idle-timeout=4s", // a stall is a silence
+		pool:    "queue-time-limit=60s,connect-timeout=500ms",
 		members: []string{a.limit(1)},
 	}.start(t)
 	p.polite(1)
 	v := a.next(patience)
 	c := p.connect()
 	p.awaitDepth(1)
-	for range 8 { // 2.4 s: more than both other clocks
+	for range 14 { // 4.2 s: more than both other clocks
 		time.Sleep(300 * time.Millisecond)
 		v.greet()
 	}
 	v.end()
 	v = a.next(atOnce)
-	time.Sleep(time.Second) // a silence that is allowed
+	time.Sleep(600 * time.Millisecond) // a silence that is allowed, and longer than a dial
 	spoke := time.Now()
 	v.greet()
 	c.served(atOnce)
 	c.refused(patience)
-	between(t, "silence ends it", time.Since(spoke), 1950*time.Millisecond, 2150*time.Millisecond)
+	between(t, "silence ends it", time.Since(spoke), 3950*time.Millisecond, 4150*time.Millisecond)
 	if got := codes(p.awaitLog(2)); got["IT"] != 1 {
 		t.Errorf("codes %v; want IT once", got)
 	}
@@ -118,18 +118,18 @@ func TestC26DownAndBusy(t *testing.T) {
 func TestC28AnyByteIsActivity(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", nil)
-	p := setup{virtual: "idle-timeout=1500ms", members: []string{a.limit(1)}}.start(t)
+	p := setup{virtual: "idle-timeout=4s", members: []string{a.limit(1)}}.start(t) // a stall is a silence
 	c := p.connect()
 	v := a.next(patience)
 	var spoke time.Time
-	for range count(6, 10) {
-		time.Sleep(500 * time.Millisecond)
+	for range count(11, 20) {
+		time.Sleep(400 * time.Millisecond)
 		spoke = time.Now()
 		v.greet()
 		c.served(atOnce)
 	}
 	c.refused(patience)
-	between(t, "silence ends it", time.Since(spoke), 1450*time.Millisecond, 1650*time.Millisecond)
+	between(t, "silence ends it", time.Since(spoke), 3950*time.Millisecond, 4150*time.Millisecond)
 	v.end()
 }
 
@@ -201,12 +201,13 @@ func TestC24OutcomesToldApart(t *testing.T) {
 	t.Run("QF QT", func(t *testing.T) {
 		t.Parallel()
 		a := listen(t, "A", hold)
-		p := setup{pool: "queue-depth-limit=1,queue-time-limit=1500", members: []string{a.limit(1)}}.start(t)
+		p := setup{pool: "queue-depth-limit=1,queue-time-limit=60s", members: []string{a.limit(1)}}.start(t)
 		busy := p.connect()
 		busy.served(patience)
 		waits := p.connect()
 		p.awaitDepth(1)
 		p.turnedAway()
+		p.setPool("queue-time-limit", "100ms")
 		waits.refused(patience)
 		p.ended("QF", "QT")
 		if s := p.pool(); s.Overflowed != 1 || s.Expired != 1 {

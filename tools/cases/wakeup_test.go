@@ -42,12 +42,13 @@ func TestC08ParkAsTheLastLeaves(t *testing.T) {
 		each /= 4
 	}
 	var all sync.WaitGroup
+	begun := time.Now()
 	waits := make([]time.Duration, clients)
 	for i := range clients {
 		all.Go(func() { waits[i] = p.loop(each) })
 	}
 	all.Wait()
-	if longest := spread(waits).at(1); longest > 5*time.Second { // who is stuck waits for 10
+	if longest := spread(waits).at(1); longest > 5*time.Second+stalled(begun) { // who is stuck waits for 10
 		t.Errorf("somebody waited %v", longest)
 	} else {
 		t.Logf("longest wait %v", longest)
@@ -102,7 +103,7 @@ func TestC11FailedDialReleases(t *testing.T) {
 
 // Each way in which a connection ends serves the waiter at once.
 func TestC12EveryExitReleases(t *testing.T) {
-	const limit = 1500 * time.Millisecond
+	const limit = 3 * time.Second // not over before somebody waits, on a machine that stalls
 	idle, half := "idle-timeout="+limit.String(), "half-close-timeout="+limit.String()
 	for _, exit := range []struct {
 		name    string

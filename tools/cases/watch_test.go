@@ -176,10 +176,13 @@ func TestPauseAndResume(t *testing.T) {
 		expired <- time.Since(impatient.at)
 	}()
 	p.awaitDepth(1)
-	time.Sleep(time.Until(impatient.at.Add(2500 * time.Millisecond)))
+	time.Sleep(time.Until(impatient.at.Add(4 * time.Second))) // the others have as long to be served
 	for i := range 4 {
 		p.polite(1)[0].say(itoa(i) + "\n")
-		p.awaitDepth(i + 2)
+		await(t, patience, "it waits", func() bool { // or it has waited, and that is the first one
+			s := p.pool()
+			return s.Connq.Depth+s.Expired == i+2
+		})
 	}
 	v.greet()
 	holder.served(patience)

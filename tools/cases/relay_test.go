@@ -77,9 +77,10 @@ func TestC56BulkAndShort(t *testing.T) {
 // A parked client can't make the kernel hold much for it, whatever it sends,
 // and has the full speed when it is served.
 func TestParkedClientSendsAllItCan(t *testing.T) {
-	const size = 256 << 20
+	const size = 128 << 20
 	a := listen(t, "A", nil)
 	p := setup{members: []string{a.limit(1)}}.start(t)
+	direct := p.connect().upload(a, 0, size)
 	v := p.fill(a, 1)[0]
 	c := p.connect()
 	p.awaitDepth(1)
@@ -95,7 +96,7 @@ func TestParkedClientSendsAllItCan(t *testing.T) {
 	v.end()
 	began := time.Now()
 	released := c.upload(a, written, size)
-	direct := p.connect().upload(a, 0, size)
+	direct = max(direct, p.connect().upload(a, 0, size)) // before and after, as others use the machine, too
 	t.Logf("after its release %.1f Gb/s; never parked %.1f Gb/s", gbps(size, released), gbps(size, direct))
 	if released > 3*direct+slack+stalled(began) {
 		t.Errorf("%v for what takes %v without having been parked", released, direct)
@@ -114,7 +115,7 @@ func (c *client) stuff(most int) (written int) {
 		if err != nil && endOf(err) != notYet {
 			c.t.Fatal(err)
 		}
-		if n == 0 {
+		if n == 0 && written > 0 { // and not that the first time was over before it was tried
 			c.SetWriteDeadline(time.Time{})
 			return written
 		}

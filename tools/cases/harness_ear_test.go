@@ -41,7 +41,8 @@ func (e *ear) next(flags byte, within time.Duration) (h wire.Heard, at time.Time
 				break
 			}
 			if h, ok = wire.Read(b); ok && h.To.AddrPort() == e.addr && h.Flags&flags != 0 {
-				return h, time.Unix(0, ns), true
+				now := time.Now() // and its clock, which nobody sets
+				return h, now.Add(time.Duration(ns - now.UnixNano())), true
 			}
 		}
 		if !time.Now().Before(end) {

@@ -204,7 +204,7 @@ func tune(values map[string]string) {
 func furnish() error {
 	tune(map[string]string{
 		"ipv4/conf/all/rp_filter": "0", "ipv4/conf/default/rp_filter": "0",
-		"ipv4/neigh/default/gc_thresh3": "8192",
+		"ipv6/conf/all/disable_ipv6": "0", "ipv6/conf/default/disable_ipv6": "0",
 		// All who are released at once are dialled at once.
 		"core/somaxconn": "16384", "ipv4/tcp_max_syn_backlog": "16384",
 	})

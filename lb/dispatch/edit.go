@@ -142,8 +142,9 @@ func (d *Dispatcher) SetVirtual(_ Tick, id VirtualID, c VirtualConfig) {
 
 // RemoveMember takes a member out. Its waiters go to the pool's queue; what is
 // connected goes on. It is forgotten when that has ended; see ForgetMember.
-func (d *Dispatcher) RemoveMember(_ Tick, id MemberID) {
-	m := d.members[id]
+func (d *Dispatcher) RemoveMember(_ Tick, id MemberID) { d.members[id].remove() }
+
+func (m *member) remove() {
 	m.removed.Store(true)
 	m.stats.tell()
 	m.stats.Head.Store(0)
@@ -174,11 +175,11 @@ func (d *Dispatcher) RemoveVirtual(_ Tick, id VirtualID) { d.virtuals[id].remove
 
 // RemovePool takes a pool out, with its members. It is forgotten when these
 // are, and its virtual servers.
-func (d *Dispatcher) RemovePool(now Tick, id PoolID) {
+func (d *Dispatcher) RemovePool(_ Tick, id PoolID) {
 	pl := d.pools[id]
 	pl.removed = true
-	for _, m := range pl.members {
-		d.RemoveMember(now, m.id)
+	for _, m := range pl.members { // of which one may be forgotten, and its number another's
+		m.remove()
 	}
 }
 

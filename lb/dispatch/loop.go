@@ -251,6 +251,22 @@ func (l *Loop) Failed(now Tick, path Path, conn uint32, a *Attempt) Verdict {
 	m.backOff(now, path.Probe)
 	m.refused.Add(1)
 	path.Probe = false
+	return l.retry(now, path, conn, a)
+}
+
+// Unfit is Failed for a connection that the member can't have for a reason of its
+// own: to the member that is nothing, and others are not kept from it.
+func (l *Loop) Unfit(now Tick, path Path, conn uint32, a *Attempt) Verdict {
+	if path.Probe {
+		l.d.members[path.Member].unprobed(now)
+		path.Probe = false
+	}
+	return l.retry(now, path, conn, a)
+}
+
+// retry counts a try.
+func (l *Loop) retry(now Tick, path Path, conn uint32, a *Attempt) Verdict {
+	m := l.d.members[path.Member]
 	a.Tries++
 	a.Tried |= m.bit()
 	if a.Tries > m.pool.tries {
@@ -324,7 +340,7 @@ func (l *Loop) requeue(now Tick, path Path, conn uint32, a *Attempt, mark uint8)
 }
 
 // Release gives the path's slot back. It ends every Proceed and every grant
-// that did not end in Failed, Short or Withdraw.
+// that did not end in Failed, Unfit, Short or Withdraw.
 func (l *Loop) Release(now Tick, path Path) {
 	m, v := l.d.members[path.Member], l.d.virtuals[path.Virtual]
 	h := m.pool.home

@@ -197,6 +197,32 @@ func TestRemovedPoolSendsItsWaitersAway(t *testing.T) {
 	}
 }
 
+// A member that was forgotten has no number any more, though its pool still lists
+// it until the series ends: when the pool is removed, who has the number since stays.
+func TestRemovedPoolHadAForgottenMember(t *testing.T) {
+	for _, reused := range []bool{false, true} {
+		d := New(mustTopology(1, "pool p\nvirtual v pool=p\nmember A pool=p\nmember B pool=p\npool q\nvirtual w pool=q\nmember C pool=q").Config, func(int) {})
+		d.RemoveMember(start, 0)
+		if !d.ForgetMember(0) {
+			t.Fatal("not forgotten")
+		}
+		if reused {
+			if id := d.AddMember(start, MemberConfig{Pool: 1, Depth: -1}); id != 0 {
+				t.Fatalf("the new member is %d", id)
+			}
+		}
+		d.RemoveVirtual(start, 0)
+		d.RemovePool(start, 0)
+		d.Changed(start)
+		if reused && d.Member(0).Removed {
+			t.Error("another pool's member is removed")
+		}
+		if !d.Member(1).Removed || d.Member(2).Removed {
+			t.Errorf("B %+v, C %+v", d.Member(1), d.Member(2))
+		}
+	}
+}
+
 // A member that comes back before its last connection has ended is the same
 // one: its limit holds for both.
 func TestRevivedMemberKeepsItsConnections(t *testing.T) {

@@ -94,7 +94,8 @@ func (t *Table) ask(now Tick, h uint64, w wish) (Member, bool) {
 //     who will do everything again. Others may take them up as a proposal or
 //     not; G2's word decides, for the writer too. If one was taken up and the
 //     record has gone to a third member since, the writer counts twice: once
-//     when it was taken up, and once when it got its answer.
+//     when it was taken up, and once when it got its answer; and once more for
+//     each other generation that came meanwhile.
 //   - Of older generations the newest one that has a word counts: it was put
 //     there by somebody who had looked at those behind it.
 //   - A generation is let go when each word in it that could be live has been

@@ -76,6 +76,7 @@ func TestAcceptAdapts(t *testing.T) {
 		for range 200 {
 			dialTo(t, "tcp", at.String())
 		}
+		queued(t, k.l.Listeners(0)[0], 200)
 	})
 	for range 200 {
 		receive(t, k.accepted)
@@ -186,7 +187,7 @@ func TestC54FullIsQuiet(t *testing.T) {
 		dialTo(t, "tcp", at.String())
 	}
 	receive(t, k.accepted)
-	do(t, k.l, func() {})
+	until(t, func() (paused bool) { do(t, k.l, func() { paused = k.l.paused }); return paused }, "the pause")
 	before := k.turns.Load()
 	time.Sleep(200 * time.Millisecond) // nothing is what is to happen
 	if n := k.turns.Load() - before; n > 2 {

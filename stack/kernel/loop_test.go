@@ -109,20 +109,22 @@ func TestLater(t *testing.T) {
 		}
 	}
 	h.late = func() { late <- told.Load() }
+	var fds []int
 	var peers []*net.TCPConn
 	for i := range uint32(sockets) {
 		fd, peer := pair(t)
-		peers = append(peers, peer)
+		fds, peers = append(fds, fd), append(peers, peer)
 		b.dial()
 		do(t, l, func() { l.Watch(fd, 1+i) })
 		defer do(t, l, func() { l.Close(fd) })
 	}
 	for round := range int64(3) {
 		do(t, l, func() { // the loop finds them all at once
-			for _, p := range peers {
+			for i, p := range peers {
 				if _, err := p.Write([]byte{1}); err != nil {
 					t.Error(err)
 				}
+				until(t, func() bool { return unread(fds[i]) > int(round) }, "byte %d of socket %d", round, i)
 			}
 		})
 		if n := receive(t, late); n != (round+1)*sockets {
@@ -253,7 +255,7 @@ func TestStaleEventIsUnsure(t *testing.T) {
 		armed = true
 		peers[0].Write([]byte("x"))
 		peers[1].Write([]byte("x"))
-		until(t, func() bool { return unread(fds[1]) && unread(fds[2]) }, "both bytes")
+		until(t, func() bool { return unread(fds[1]) > 0 && unread(fds[2]) > 0 }, "both bytes")
 	})
 	first := receive(t, events)
 	if first.ref == newcomer {
@@ -277,8 +279,11 @@ func TestStaleEventIsUnsure(t *testing.T) {
 	}
 }
 
-// unread says whether something has arrived at a socket.
-func unread(fd int) bool {
+// unread returns how many bytes have arrived at a socket.
+func unread(fd int) int {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
-	return err == nil && n > 0
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -121,7 +121,7 @@ func (m *mixed) expired() {
 	m.add("expired", n)
 	m.add("refused", n)
 	m.free(held, 0)
-	m.p.setPool("queue-time-limit", "10s")
+	m.p.setPool("queue-time-limit", "30s")
 }
 
 func (m *mixed) overflowed() {
@@ -244,7 +244,7 @@ func (m *mixed) rejected(what, key, value, off string) {
 	served, refused := m.overload(80, func() bool { return m.counted()[what] >= before[what]+20 })
 	now := m.counted()
 	m.p.setPool(key, off)
-	m.p.setPool("queue-time-limit", "10s")
+	m.p.setPool("queue-time-limit", "30s")
 	// Which of the two it was, a client can't tell, nor whether it waited.
 	by, late := now[what]-before[what], now["expired"]-before["expired"]
 	waited := now["serviced"] - before["serviced"]

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"testing"
@@ -15,6 +16,9 @@ func TestAddresses(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1", "::ffff:127.0.0.1"} {
 		t.Run(host, func(t *testing.T) {
 			ln, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+			if host == "::1" && (errors.Is(err, unix.EADDRNOTAVAIL) || errors.Is(err, unix.EAFNOSUPPORT)) {
+				t.Skip("no IPv6 here: ", err)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ syn     last -work hold -flows 20 -rate 1000 -request 0 -response 0 -from 198.19
 memory  pairs parked
 ghosts  any
 warm    50ms
-for     200ms
+for     1s
 metric  req/s more
 metric  fds/pair
 metric  fds/client

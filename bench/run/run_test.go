@@ -30,10 +30,15 @@ settle  1m
 metric  conn/s more
 `
 
-// patience is what clients and judges of a fault have, if less than those of
-// overload: it would never be seen else, or not soon. So much a machine that stands
-// still may take from the others.
-var patience = map[fault]string{drops: "-drain 4s -late 20s", late: "-drain 1m -late 2s"}
+// changes are those of overload for a fault that would not be seen else, or not soon.
+// Who waits, or is late, has less time: in the others a machine that stands still may
+// take so much. Who came last is next only when there are more to come no longer, and
+// servers must count by then.
+var changes = map[fault][]string{
+	newest: {"constant:1600/200ms", "burst:1@1h/1s,constant:1600/200ms", "for     500ms", "for 2s", "-fifo 100ms", "-fifo 5ms"},
+	drops:  {"-drain 1m", "-drain 2s"},
+	late:   {"-late 20s", "-late 2s"},
+}
 
 func parsed(t *testing.T, text string) *scenario.Scenario {
 	t.Helper()
@@ -79,10 +84,7 @@ func TestFaultsAreReported(t *testing.T) {
 		drops: {"lost", "stranded"}, late: {"late"}, haunted: {"ghosts"},
 	}
 	for f, want := range wants {
-		text := overload
-		if own, has := patience[f]; has {
-			text = strings.Replace(text, "-drain 1m -late 20s", own, 1)
-		}
+		text := strings.NewReplacer(changes[f]...).Replace(overload)
 		p := played(t, options(t, text, faulty{fault: f})).Cases[0].Peers[0]
 		if p.Failure != "" {
 			t.Errorf("%s failed: %s", p.Name, p.Failure)

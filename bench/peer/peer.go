@@ -143,7 +143,7 @@ func program(name, path string) (string, error) {
 
 // version is the first line that a program prints when asked, if it ends soon.
 func version(argv ...string) string {
-	const soon = 5 * time.Second
+	const soon = 20 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -22,7 +23,7 @@ func TestServes(t *testing.T) {
 }
 
 func serves(t *testing.T, p Peer) {
-	s := Setup{Dir: t.TempDir(), Listen: free(t), Members: []Member{{echo(t), 4}}, Connections: 10, Loops: 2, Reloads: true}
+	s := Setup{Dir: t.TempDir(), Listen: apart(), Members: []Member{{echo(t), 4}}, Connections: 10, Loops: 2, Reloads: true}
 	argv, err := p.Command(s)
 	if errors.Is(err, ErrMissing) {
 		t.Skip(err)
@@ -93,7 +94,7 @@ func ask(to netip.AddrPort, word string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(c, word); err != nil {
 		return "", err
 	}
@@ -124,15 +125,16 @@ func echo(t *testing.T) netip.AddrPort {
 	return netip.MustParseAddrPort(l.Addr().String())
 }
 
-// free is an address that nobody listens on.
-func free(t *testing.T) netip.AddrPort {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return netip.MustParseAddrPort(l.Addr().String())
+// apart is where nobody listens or connects from: the address is of this process, no
+// other test has it, and the port, below those that the kernel gives out, of the one
+// who asked.
+func apart() netip.AddrPort {
+	pid := os.Getpid()
+	ports++
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, byte(64 + pid>>8%64), byte(pid), 92}), 9200+ports)
 }
+
+var ports uint16 // that were asked for
 
 // TestVersions asks each program that is here what it is.
 func TestVersions(t *testing.T) {

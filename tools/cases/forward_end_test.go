@@ -249,7 +249,7 @@ func TestForwardCutOff(t *testing.T) {
 		cut              func(p *proxy, a *patient)
 	}{
 		{"deleted", "", "SD", func(p *proxy, a *patient) { p.remove(a.server, "?now=true") }},
-		{"down", checked + ",service-down-action=reset", "SD", func(p *proxy, a *patient) { a.ill.Store(true) }},
+		{"down", patiently + ",service-down-action=reset", "SD", (*proxy).falls},
 		{"drained", "", "DR", func(p *proxy, a *patient) { p.signal(syscall.SIGTERM) }},
 	} {
 		t.Run(way.name, func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestForwardStays(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			a := newPatient(t, "A")
-			p := setup{pool: checked, members: []string{a.limit(1)}}.start(t)
+			p := setup{pool: patiently, members: []string{a.limit(1)}}.start(t)
 			c := p.connect()
 			c.say("hello\n")
 			v := a.guest(patience)

@@ -3,6 +3,7 @@ package ctl
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -119,10 +120,24 @@ func server(t *testing.T, answer http.HandlerFunc) string {
 	return s.Listener.Addr().String()
 }
 
+// nobody is an address where nobody listens, nor will: its port is a connection's.
+func nobody(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	c, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c.LocalAddr().String()
+}
+
 func TestUnreachable(t *testing.T) {
-	s := httptest.NewServer(http.NotFoundHandler())
-	addr := s.Listener.Addr().String()
-	s.Close()
+	addr := nobody(t)
 	code, _, errs := program(config.Env{}, "-admin", addr, "show")
 	if code != 1 || !strings.Contains(errs, "no answer at "+addr+": dial tcp") || !strings.Contains(errs, "is the proxy running") {
 		t.Errorf("exit %d: %s", code, errs)

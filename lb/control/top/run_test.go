@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -80,10 +81,19 @@ func TestMisuse(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	p := play(t)
-	p.Close()
-	code, out, errs := program("-admin", p.address())
-	if code != 1 || out != "" || !strings.HasPrefix(errs, "penstock top: no answer at "+p.address()) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	c, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	nobody := c.LocalAddr().String() // a connection's port: nobody listens there, nor will
+	code, out, errs := program("-admin", nobody)
+	if code != 1 || out != "" || !strings.HasPrefix(errs, "penstock top: no answer at "+nobody) {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 }

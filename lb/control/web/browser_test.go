@@ -86,7 +86,7 @@ func dom(t *testing.T, h http.Handler) string {
 	}
 	s := httptest.NewServer(h)
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
 		"--window-size=1000,900", "--virtual-time-budget=2500", "--dump-dom", s.URL)

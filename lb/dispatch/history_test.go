@@ -48,13 +48,14 @@ type recorder struct {
 	stay [][]visit               // by loop
 	left atomic.Int64            // clients that are to come
 	busy atomic.Int64            // clients that are there
+	nth  atomic.Int64            // how many were served
 }
 
 // visit is a client that was served.
 type visit struct {
 	called, answered int64 // of its arrival
 	waited           bool
-	served           int64
+	served           int64 // its number; two may be served in one tick of a clock
 }
 
 // clock is the time of a history.
@@ -73,7 +74,7 @@ func (r *recorder) run(loop int) {
 	}
 	serve := func(k uint32, p Path) {
 		c := &clients[k]
-		c.path, c.served = &p, r.clock()
+		c.path, c.served = &p, r.nth.Add(1)
 		note(opTake, c.called)
 		r.stay[loop] = append(r.stay[loop], c.visit)
 	}

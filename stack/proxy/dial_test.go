@@ -150,6 +150,7 @@ func TestServerResetsAtOnce(t *testing.T) {
 }
 
 func TestIPv6ClientIPv4Server(t *testing.T) {
+	needsIPv6(t)
 	s := hold(t)
 	r := start(t, member(s.addr(), 0), virtual(func(v *Virtual) { v.Listen.AddrPort = v6Any }))
 	c := r.dial()
@@ -162,6 +163,7 @@ func TestIPv6ClientIPv4Server(t *testing.T) {
 }
 
 func TestIPv4ClientIPv6Server(t *testing.T) {
+	needsIPv6(t)
 	s := serveOn(t, listen(t, "[::1]:0"), func(c *net.TCPConn) { write(t, c, "six") })
 	r := start(t, member(s.addr(), 0))
 	c := r.dial()

@@ -334,7 +334,12 @@ func TestTicketIsAcceptTime(t *testing.T) {
 func TestC64HeaderSent(t *testing.T) {
 	for _, network := range []string{"127.0.0.1:0", "[::1]:0"} {
 		for _, v := range []proxyheader.Version{proxyheader.Off, proxyheader.V1, proxyheader.V2} {
-			t.Run(network+" "+v.String(), func(t *testing.T) { headerSent(t, network, v) })
+			t.Run(network+" "+v.String(), func(t *testing.T) {
+				if network[0] == '[' {
+					needsIPv6(t)
+				}
+				headerSent(t, network, v)
+			})
 		}
 	}
 }

@@ -140,6 +140,19 @@ func listen(t testing.TB, addr string) *net.TCPListener {
 	return ln.(*net.TCPListener)
 }
 
+// needsIPv6 passes over a test on a machine that has IPv6 switched off.
+func needsIPv6(t testing.TB) {
+	t.Helper()
+	ln, err := net.Listen("tcp6", "[::1]:0")
+	if errors.Is(err, unix.EADDRNOTAVAIL) || errors.Is(err, unix.EAFNOSUPPORT) {
+		t.Skip("no IPv6 here: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+}
+
 // keep takes an address that a proxy listens on, too, and does not listen itself: when
 // the proxy does not any more nobody else gets the port, and who connects is refused.
 func keep(t testing.TB, addr netip.AddrPort) {

@@ -35,7 +35,21 @@ func network(t testing.TB) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		t.Fatal(err)
 	}
-	sysctl(t, "ipv6/conf/default/disable_ipv6", "1") // it would send frames of its own
+	mute(t)
+}
+
+// mute has links of this namespace speak no IPv6: they would send frames of their own.
+func mute(t testing.TB) {
+	t.Helper()
+	if hasIPv6() {
+		sysctl(t, "ipv6/conf/default/disable_ipv6", "1")
+	}
+}
+
+// hasIPv6 says whether this kernel was started with it.
+func hasIPv6() bool {
+	_, err := os.Stat("/proc/sys/net/ipv6/conf/default")
+	return err == nil
 }
 
 // ip runs the command of that name.

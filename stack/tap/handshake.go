@@ -29,6 +29,9 @@ func (p *Port) syn(b []byte, h *device.VNet, n uint16, now int64) bool {
 	if l.flows > 0 && p.fwd.knownSyn(&flow.Key{Addr: pkt.Src, Port: pkt.SrcPort, Tag: n}, b, h, now) {
 		return true
 	}
+	if p.net.Known(sys.Peer{Addr: pkt.Src, Port: pkt.SrcPort}, sys.Peer{Addr: pkt.Dst, Port: pkt.DstPort}) {
+		return false // netstack asks the client whether it is there (RFC 5961 4)
+	}
 	if l.closed || l.id < 0 || p.draining { // id: its last client was this one
 		p.answerReset()
 		return true

@@ -30,6 +30,7 @@ type loop struct {
 	open   int64
 	mode   Mode
 	change int64 // ns; when the schedule's next step begins
+	skew   int64 // ns; the server's, as that was found out
 	hungry int64 // ns; accept lacked a descriptor: when to try again; 0: it didn't
 
 	// What it has counted, from the start.
@@ -207,10 +208,12 @@ func (l *loop) heed() {
 
 // turn does what the schedule says for this time.
 func (l *loop) turn(now int64) error {
-	if now < l.change {
+	skew := l.server.skew.Load()
+	if now < l.change && skew == l.skew {
 		return nil
 	}
-	began := l.server.began
+	l.skew = skew
+	began := l.server.began - skew
 	mode, until := l.server.cfg.Does.At(time.Duration(now - began))
 	l.change = int64(after(time.Duration(began), until))
 	if mode == l.mode {
@@ -228,6 +231,7 @@ func (l *loop) turn(now int64) error {
 			return fmt.Errorf("begin %v: %w", mode, err)
 		}
 	}
+	l.server.turned.Add(1)
 	return nil
 }
 

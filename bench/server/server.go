@@ -22,6 +22,9 @@ type Server struct {
 
 	counts atomic.Int64 // calls of Count; each loop heeds them
 	paused atomic.Bool  // by Pause
+
+	skew   atomic.Int64 // ns that the schedule's clock was put forward, by a test
+	turned atomic.Int64 // changes of mode, of all loops
 }
 
 // Listen takes the addresses: connections made from now on wait for Serve,

@@ -82,7 +82,7 @@ func TestForwardServersMoved(t *testing.T) {
 	f := emptyFar(t, l)
 	l.newArm()
 	l.arm.direct = true
-	p := setup{virtual: "snat=none", pool: "when-down=queue", link: l, grumbles: true}.start(t)
+	p := setup{virtual: "snat=none", pool: "when-down=queue,connect-timeout=20s", link: l, grumbles: true}.start(t)
 	l.ip("link set ARM netns " + f.path())
 	f.settle(l.arm.dev)
 	a := f.listen("A", false, echo)

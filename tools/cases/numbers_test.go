@@ -116,7 +116,7 @@ func (m *mixed) abandoned() {
 func (m *mixed) expired() {
 	n := m.some()
 	held, _ := m.busy(n)
-	m.p.setPool("queue-time-limit", "200ms")
+	m.p.setPool("queue-time-limit", "10ms")
 	m.p.awaitAll(0)
 	m.add("expired", n)
 	m.add("refused", n)
@@ -226,7 +226,7 @@ func (m *mixed) overload(clients int, enough func() bool) (served, refused int) 
 	over.Store(true)
 	all.Wait()
 	m.auto.Store(false)
-	await(m.t, patience, "nobody is there", func() bool { return m.p.inUse() == 0 })
+	await(m.t, patience, "nobody is there", func() bool { return m.p.inUse() == 0 && m.p.waitingAll() == 0 })
 	m.add("accepted", int(yes.Load()+no.Load()))
 	m.add("dials", int(yes.Load()))
 	m.add("refused", int(no.Load()))
@@ -240,9 +240,11 @@ func (m *mixed) rejected(what, key, value, off string) {
 	// Half a second before a client asks again that is connecting: if it is told no
 	// meanwhile, that is somebody else to the proxy.
 	m.p.setPool("queue-time-limit", "500ms")
-	before := m.counted()
+	begun, before := time.Now(), m.counted()
 	served, refused := m.overload(80, func() bool { return m.counted()[what] >= before[what]+20 })
 	now := m.counted()
+	moreServed, moreRefused := m.crossed(now, begun)
+	served, refused = served+moreServed, refused+moreRefused
 	m.p.setPool(key, off)
 	m.p.setPool("queue-time-limit", "30s")
 	// Which of the two it was, a client can't tell, nor whether it waited.
@@ -255,6 +257,23 @@ func (m *mixed) rejected(what, key, value, off string) {
 	m.add(what, by)
 	m.add("expired", late)
 	m.add("serviced", waited)
+}
+
+// crossed adds the clients that only the proxy knows of, and what became of them.
+func (m *mixed) crossed(now tally, since time.Time) (served, refused int) {
+	n := m.p.crossed(m.want["accepted"], since)
+	m.add("accepted", n)
+	more := func(what string) int {
+		k := now[what] - m.want[what]
+		if k < 0 || k > n {
+			m.t.Errorf("%s: %d more than the clients saw; %d may be", what, k, n)
+			return 0
+		}
+		m.add(what, k)
+		return k
+	}
+	more("abandoned")
+	return more("dials"), more("refused")
 }
 
 // outcomes are the counters of a queue by their names in the API, and in the

@@ -140,7 +140,7 @@ func TestC30ExpiredIsNeverDialled(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	a := listen(t, "A", nil)
 	p := setup{pool: "queue-time-limit=200", members: []string{a.limit(1)}}.start(t)
-	served := 0
+	begun, served := time.Now(), 0
 	rounds := count(25, 1000)
 	for round := range rounds {
 		p.polite(1)
@@ -169,7 +169,8 @@ func TestC30ExpiredIsNeverDialled(t *testing.T) {
 	if n := int(a.total.Load()); n != rounds+served {
 		t.Errorf("%d dials for %d holders and %d served", n, rounds, served)
 	}
-	if n := p.pool().Expired; n != rounds-served {
+	crossed := p.crossed(2*rounds, begun)
+	if n := p.pool().Expired; n < rounds-served || n > rounds-served+crossed {
 		t.Errorf("expired %d; want %d", n, rounds-served)
 	}
 	t.Logf("%d served, %d expired", served, rounds-served)
@@ -207,6 +208,7 @@ func TestC24OutcomesToldApart(t *testing.T) {
 		waits := p.connect()
 		p.awaitDepth(1)
 		p.turnedAway()
+		p.ended("QF") // before there is more to write
 		p.setPool("queue-time-limit", "100ms")
 		waits.refused(patience)
 		p.ended("QF", "QT")

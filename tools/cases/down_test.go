@@ -26,7 +26,7 @@ func TestC12DownMemberReleases(t *testing.T) {
 	told := time.Now()
 	w := b.guest(atOnce)
 	between(t, "the waiter is served", max(0, w.at.Sub(told)), 0, 100*time.Millisecond)
-	down := time.Duration(told.UnixNano() - a.good.Load())
+	down := told.Sub(begun) - time.Duration(a.good.Load())
 	between(t, "down", down, 2*time.Second, 2200*time.Millisecond) // monitor-timeout and an interval
 	w.end()
 	v.end()
@@ -266,12 +266,12 @@ func TestC36DownAfterTimeoutOnly(t *testing.T) {
 	await(t, patience, "a good check", func() bool { return a.checks.Load() > n })
 	a.ill.Store(true)
 	await(t, patience, "down", func() bool { return p.member(a.server).State == "down" })
-	down := time.Duration(time.Now().UnixNano() - a.good.Load())
+	down := time.Duration(moment() - a.good.Load())
 	between(t, "down", down, timeout, timeout+interval)
 	p.guests(0, 1)
 	p.awaitDepth(1)
 	p.recovers(a)
-	between(t, "up", time.Duration(time.Now().UnixNano()-a.well.Load()), 0, 100*time.Millisecond)
+	between(t, "up", time.Duration(moment()-a.well.Load()), 0, 100*time.Millisecond)
 	a.guest(atOnce).end()
 	await(t, patience, "both changes are logged", func() bool { return changes() >= 2 })
 	if n := changes(); n != 2 {

@@ -13,7 +13,7 @@ type patient struct {
 	*server
 	guests chan *visit
 	ill    atomic.Bool  // what it answers
-	good   atomic.Int64 // when it last answered well; UnixNano
+	good   atomic.Int64 // when it last answered well; see moment
 	well   atomic.Int64 // when it first did so after it was ill
 	checks atomic.Int64
 }
@@ -46,7 +46,7 @@ func (s *patient) receive(v *visit) {
 	for text := v.began; strings.TrimSpace(text) != ""; {
 		text, _ = v.line()
 	}
-	now := time.Now().UnixNano()
+	now := moment()
 	if ill {
 		s.well.Store(0)
 		s.checks.Add(1)
@@ -59,6 +59,12 @@ func (s *patient) receive(v *visit) {
 	}
 	v.end()
 }
+
+// begun is the moment from which others are told in numbers, which no step of the
+// clock moves.
+var begun = time.Now()
+
+func moment() int64 { return int64(time.Since(begun)) }
 
 // guest returns the next client, which must come in time.
 func (s *patient) guest(within time.Duration) *visit {

@@ -83,7 +83,7 @@ func TestC34RampBoundsTheHerd(t *testing.T) {
 		{"added", "", func(p *proxy, r *ramp, a *patient) { p.add(a.server, r.limit) }},
 		{"up", "enabled", func(p *proxy, r *ramp, a *patient) {
 			p.recovers(a)
-			r.begun = time.Unix(0, a.well.Load())
+			r.begun = begun.Add(time.Duration(a.well.Load()))
 		}},
 	} {
 		t.Run(way.name, func(t *testing.T) {

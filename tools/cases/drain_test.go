@@ -24,6 +24,7 @@ func drainOf(t *testing.T) (p *proxy, a *server, in []*visit, waiting []*client,
 	in = p.fill(a, 5)
 	waiting = p.connectMany(5)
 	p.awaitDepth(5)
+	p.keepPort()
 	at = time.Now()
 	p.signal(syscall.SIGTERM)
 	p.awaitLine("draining")

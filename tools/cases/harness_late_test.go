@@ -156,7 +156,25 @@ func (c *client) info() *unix.TCPInfo {
 // connecting says that no SYN has been answered yet.
 func (c *client) connecting() bool { return c.info().State == synSent }
 
-// listens says whether somebody who connects is not refused.
+// keepPort keeps the proxy's port from all others to the end of the test, so that
+// nobody answers there when its listeners are closed.
+func (p *proxy) keepPort() {
+	p.t.Helper()
+	if *overTap { // nobody else has its address
+		return
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { unix.Close(fd) })
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) // as they do
+	if err := unix.Bind(fd, sockaddr(netip.MustParseAddrPort(p.addr))); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// listens says whether somebody who connects is not refused; see keepPort.
 func (p *proxy) listens() bool {
 	p.t.Helper()
 	c, err := p.dial("")

@@ -98,6 +98,7 @@ func TestReloadAddsAndRemoves(t *testing.T) {
 	v := b.next(patience)
 	waits := w.connect()
 	await(t, patience, "it waits", func() bool { return p.metric(`penstock_pool_connq_depth{pool="q"}`) == 1 })
+	w.keepPort()
 	p.reload(f, s)
 	await(t, atOnce, "it listens no more", func() bool { return !w.listens() })
 	v.greet()

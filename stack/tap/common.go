@@ -127,7 +127,7 @@ func (f *forwarder) meet(now int64) (more bool) {
 		case frame.TCP:
 			f.tcp(&s, now)
 		case frame.Other:
-			if !f.icmp(&s, now) && f.from == fromClients {
+			if !f.icmp(&s, now) && f.from == fromClients && !f.p.doubtful(&s) {
 				f.p.net.Inject(b, complete(h))
 				f.p.injected = true
 			}

@@ -65,7 +65,7 @@ func (p *Port) take(s *segment, now int64) {
 			return
 		}
 	case frame.Other:
-		if p.fwd.icmp(s, now) {
+		if p.fwd.icmp(s, now) || p.doubtful(s) {
 			return
 		}
 	}

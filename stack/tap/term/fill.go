@@ -86,6 +86,7 @@ func copied(b []byte) *buffer.View {
 var (
 	chunkAt, refsAt       uintptr // of a View, its chunk; of that, its count of references
 	usedAt, sndAt, listAt uintptr // of an Endpoint, bytes queued and the sender; of that, its segments
+	unaAt, nxtAt          uintptr // ... and the numbers of the first one on its way, and of the next
 )
 
 func init() {
@@ -106,6 +107,10 @@ func init() {
 	snd, at := field(reflect.TypeFor[tcp.Endpoint](), "snd")
 	sndAt = at
 	_, listAt = field(snd.Elem(), "writeList")
+	state, at = field(snd.Elem(), "TCPSenderState")
+	_, una := field(state, "SndUna")
+	_, nxt := field(state, "SndNxt")
+	unaAt, nxtAt = at+una, at+nxt
 }
 
 //go:linkname viewPool gvisor.dev/gvisor/pkg/buffer.viewPool

@@ -99,14 +99,29 @@ func (p *Port) again(i uint32, key *park.Key, syn *park.Syn, now int64) (done, h
 	return p.table.Find(key) != 0, true
 }
 
-// answered keeps what netstack answered a released handshake with.
-func (p *Port) answered(s *term.Segment) {
-	if i := p.find(place{s.Src, s.SrcPort}, s.Dst, s.DstPort); i != 0 && p.table.At(i).State == Released && p.table.At(i).Mark&proven == 0 {
+// sendOff has netstack forget handshakes that nobody let in, whose SYN came behind
+// options of IP or in pieces: for those nobody has a slot, and their number has no bound.
+func (p *Port) sendOff() {
+	for i := range p.uninvited {
+		p.net.Forget(p.uninvited[i][0], p.uninvited[i][1])
+	}
+	p.uninvited = p.uninvited[:0]
+}
+
+// answered keeps what netstack answered a released handshake with. False: it answered
+// one that is not.
+func (p *Port) answered(s *term.Segment) bool {
+	i := p.find(place{s.Src, s.SrcPort}, s.Dst, s.DstPort)
+	if i == 0 || p.table.At(i).State != Released {
+		return false
+	}
+	if p.table.At(i).Mark&proven == 0 {
 		a := frame.Packet{Flags: frame.SYN, Data: len(s.Header)}
 		p.answers[i] = synAck{
 			iss: binary.BigEndian.Uint32(s.Header[4:]), window: binary.BigEndian.Uint16(s.Header[14:]), options: a.Options(s.Header),
 		}
 	}
+	return true
 }
 
 // synAck is an answer to a SYN.

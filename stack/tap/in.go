@@ -149,6 +149,7 @@ func (p *Port) Turn(now int64) (due int64) {
 	for range turnRounds {
 		p.injected = false
 		p.more = p.net.Events(eventsMost, func(e term.Event) { p.event(&e, now) })
+		p.sendOff()
 		p.shift.Answers(func(a *shift.Answer) { p.answer(a, now) })
 		if !p.injected { // by what the owner did just now
 			break

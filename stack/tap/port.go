@@ -86,6 +86,7 @@ type Port struct {
 	met       bool             // other loops have more frames for us
 	draining  bool             // nobody new is let in
 	silentAt  int64            // when the next walk through the records begins
+	uninvited [][2]sys.Peer    // who got into netstack without a record, and where; see sendOff
 	checkAt   int64            // when to look after the device
 	gone      bool             // there is none
 
@@ -167,8 +168,9 @@ func (p *Port) addAddresses() error {
 
 // outbound sees each TCP segment of netstack's.
 func (p *Port) outbound(s *term.Segment) (drop bool) {
-	if s.Header[13] == frame.SYN|frame.ACK {
-		p.answered(s)
+	if s.Header[13]&(frame.SYN|frame.ACK) == frame.SYN|frame.ACK && !p.answered(s) {
+		p.uninvited = append(p.uninvited, [2]sys.Peer{{Addr: s.Dst, Port: s.DstPort}, {Addr: s.Src, Port: s.SrcPort}})
+		return true
 	}
 	return !p.shift.Out(&s.Src, &s.Dst, s.Header, s.Partial)
 }

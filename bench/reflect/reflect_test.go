@@ -102,7 +102,7 @@ func newRaw(t *testing.T) *raw {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := wire.Resolve(port, c.own.AddrPort().Addr(), address.Addr(), 5*time.Second)
+	to, err := wire.Resolve(port, c.own.AddrPort().Addr(), address.Addr(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func (c *raw) send(port uint16, s wire.Segment, payload string, spoil byte) {
 // heard is the answer, whose checksums must be right.
 func (c *raw) heard() (h wire.Heard) {
 	c.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); c.rx.Wait(time.Second) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); c.rx.Wait(time.Second) {
 		if b, _, ok := c.rx.Next(); ok {
 			h, ok = wire.Read(b)
 			if !ok || h.Length == len(h.Payload) && !wire.Sound(b) {

@@ -71,7 +71,7 @@ func newGenerator(cfg Config) (*generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	const soon = 5 * time.Second
+	const soon = 20 * time.Second
 	from := newCrowd(cfg.From, 0, 0)
 	to, err := wire.Resolve(port, from.flow(0).AddrPort().Addr(), cfg.Target.Addr(), soon)
 	if err != nil {

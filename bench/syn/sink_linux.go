@@ -26,9 +26,9 @@ const (
 )
 
 // sink is where a measured generator sends to. received is how many frames of
-// handshakes came.
+// handshakes came, once those are there that were sent, or no more come.
 type sink struct {
-	received func() (uint64, error)
+	received func(sent uint64) (uint64, error)
 	close    func()
 }
 
@@ -62,8 +62,9 @@ func (c Config) measure(ctx context.Context, kind string) (map[string]float64, e
 		return nil, err
 	}
 	h := saw.Handshakes
-	if n, err := s.received(); err != nil || n != h.Sent-h.Dropped {
-		return nil, fmt.Errorf("%d frames were sent, and %d received: %v", h.Sent-h.Dropped, n, err)
+	sent := h.Sent - h.Dropped
+	if n, err := s.received(sent); err != nil || n != sent {
+		return nil, fmt.Errorf("%d frames were sent, and %d received: %v", sent, n, err)
 	}
 	return map[string]float64{
 		"SYN/s":      float64(h.Counted) / saw.Seconds,
@@ -84,7 +85,7 @@ func newSink(kind, device string) (s sink, err error) {
 	switch kind {
 	case Veth:
 		const end = "sink1"
-		s = sink{func() (uint64, error) { return received(end) }, func() {}}
+		s = sink{func(uint64) (uint64, error) { return received(end) }, func() {}}
 		if err = ip("link", "add", device, "type", "veth", "peer", "name", end); err == nil {
 			err = ip("link", "set", end, "up")
 		}
@@ -149,17 +150,18 @@ func tapSink(device string) (s sink, err error) {
 			}
 		}
 	}()
-	return sink{func() (uint64, error) { return rest(&frames), nil }, func() { file.Close() }}, nil
+	return sink{func(sent uint64) (uint64, error) { return rest(&frames, sent), nil }, func() { file.Close() }}, nil
 }
 
-// rest is the number once it grows no more.
-func rest(n *atomic.Uint64) uint64 {
-	for before := n.Load(); ; {
-		time.Sleep(50 * time.Millisecond)
-		now := n.Load()
-		if now == before {
-			return now
+// rest is the number once it is that, or has not grown for five seconds.
+func rest(n *atomic.Uint64, sent uint64) uint64 {
+	const times, every = 500, 10 * time.Millisecond
+	before := n.Load()
+	for same := 0; before < sent && same < times; same++ {
+		time.Sleep(every)
+		if now := n.Load(); now != before {
+			before, same = now, 0
 		}
-		before = now
 	}
+	return before
 }

@@ -122,7 +122,11 @@ func (c *crowd) weigh(ctx context.Context, f figures) error {
 
 // memory is what is in use of the heap, and of memory.
 func memory() (heap, rss int64, err error) {
-	debug.FreeOSMemory() // collects, and gives back what is free
+	// It collects, and gives back what is free: twice, since what was only kept in
+	// reserve, or had to be closed, is freed by the second collection.
+	for range 2 {
+		debug.FreeOSMemory()
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	rss, err = proc.Memory(os.Getpid())

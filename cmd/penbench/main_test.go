@@ -48,7 +48,7 @@ proxies none
 rounds  1
 let     flows=4
 server  -then close
-client  -work short -flows $flows
+client  -work short -flows $flows -drain 1m
 warm    10ms
 for     500ms
 metric  conn/s more

@@ -97,7 +97,7 @@ func TestCutBelongsToOneChange(t *testing.T) {
 // it would have brought don't listen.
 func TestFailedReloadChangesNothing(t *testing.T) {
 	base := "-virtual web,listen=127.0.0.1:0,pool=app\n-pool app,monitor=none\n-member " + server(t) + ",pool=app\n"
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := net.Listen("tcp", apart(93)+":9102") // free again when this closes it
 	if err != nil {
 		t.Fatal(err)
 	}

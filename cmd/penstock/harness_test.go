@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -14,7 +16,14 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
+
+// apart is an address of this process, whose ports no other test has, and nobody else
+// who runs this one.
+func apart(n int) string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 64+pid>>8%64, pid%256, n)
+}
 
 // rig is a control over a proxy that serves in this process.
 type rig struct {

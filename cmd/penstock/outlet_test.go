@@ -24,6 +24,7 @@ func TestOutletDoesNotWait(t *testing.T) {
 	reading.Go(func() { io.Copy(&all, r) })
 	o.Close()
 	io.WriteString(o, "too late\n") // as from a goroutine that has not ended yet
+	<-o.done                        // Close waits no longer than a second
 	w.Close()
 	reading.Wait()
 	n := strings.Count(all.String(), "line\n")

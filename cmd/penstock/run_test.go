@@ -194,8 +194,7 @@ func TestTakenAddressIsAnError(t *testing.T) {
 // Not at the usual addresses, where somebody may have a demo, nor at those of
 // another run of this test.
 func TestDemo(t *testing.T) {
-	pid := os.Getpid()
-	member := fmt.Sprintf("127.%d.%d.91:9101,connection-limit=2", 64+pid>>8%64, pid%256)
+	member := apart(91) + ":9101,connection-limit=2"
 	p := start(t, "run", "-demo", "-listen", "127.0.0.1:0", "-member", member, "-admin", "off", "-access-log", "stderr")
 	p.waitFor(t, `demo server`)
 	p.end(t, syscall.SIGINT)

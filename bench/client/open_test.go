@@ -38,7 +38,7 @@ func TestOpenCountsWhatIsDue(t *testing.T) {
 			for flows := 0; flows <= loops; flows += 3 {
 				r := mustRun(t, Config{
 					Target: addr, Work: Short, Request: 64, Response: 64, Loops: loops, Flows: flows,
-					Arrivals: schedule(t, text), Warm: warm, For: length, Seed: 7, Drain: 10 * time.Second,
+					Arrivals: schedule(t, text), Warm: warm, For: length, Seed: 7,
 				})
 				want := dueIn(t, text, 7, warm, warm+length)
 				exactly(t, r, tally.Served, want)
@@ -79,7 +79,7 @@ func TestOpenDrains(t *testing.T) {
 		c.Close()
 	})
 	b := background(t, Config{
-		Target: addr, Work: Short, Request: 64, Response: 64, Arrivals: schedule(t, "burst:10@1s"), For: 30 * time.Millisecond, Drain: 20 * time.Second,
+		Target: addr, Work: Short, Request: 64, Response: 64, Arrivals: schedule(t, "burst:10@1s"), For: 30 * time.Millisecond,
 	})
 	<-b.counting
 	time.Sleep(60 * time.Millisecond) // past the measured time; sooner would only test less
@@ -178,7 +178,7 @@ func TestOpenKeep(t *testing.T) {
 	addr, end := serve(t, server.Config{Request: 64, Response: 64, Then: server.Stay})
 	r := mustRun(t, Config{
 		Target: addr, Work: Keep, Request: 64, Response: 64, Requests: 4, Think: dist(t, "exp:2ms"), Loops: 2,
-		Arrivals: schedule(t, "constant:500"), For: 100 * time.Millisecond, Drain: 20 * time.Second,
+		Arrivals: schedule(t, "constant:500"), For: 100 * time.Millisecond,
 	})
 	exactly(t, r, tally.Served, 4*50)
 	if seen := end(); seen.Members[0].Accepted != 50 || r.Begun != 50 || seen.Requests != 200 {

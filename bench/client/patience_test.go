@@ -134,7 +134,7 @@ func TestLateLoopDoesNotGiveUp(t *testing.T) {
 	l.prepare()
 	l.begin(0, l.now())
 	<-there
-	if n, err := unix.Poll([]unix.PollFd{{Fd: l.flows[0].fd, Events: unix.POLLIN}}, 10_000); n != 1 {
+	if n, err := unix.Poll([]unix.PollFd{{Fd: l.flows[0].fd, Events: unix.POLLIN}}, 60_000); n != 1 {
 		t.Fatal("the response has not come: ", err)
 	}
 	if l.tire(0, never); l.flows[0].state != holding {

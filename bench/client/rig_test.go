@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	before, _ := proc.Descriptors(os.Getpid())
 	code := m.Run()
 	after, _ := proc.Descriptors(os.Getpid())
-	for end := time.Now().Add(10 * time.Second); after > before+2 && time.Now().Before(end); { // the runtime's own poller
+	for end := time.Now().Add(time.Minute); after > before+2 && time.Now().Before(end); { // the runtime's own poller
 		time.Sleep(time.Millisecond) // connections of servers that have not ended yet
 		after, _ = proc.Descriptors(os.Getpid())
 	}

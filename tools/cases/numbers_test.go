@@ -243,8 +243,8 @@ func (m *mixed) rejected(what, key, value, off string) {
 	begun, before := time.Now(), m.counted()
 	served, refused := m.overload(80, func() bool { return m.counted()[what] >= before[what]+20 })
 	now := m.counted()
-	moreServed, moreRefused := m.crossed(now, begun)
-	served, refused = served+moreServed, refused+moreRefused
+	crossed, moreRefused := m.crossed(now, begun)
+	served, refused = served+crossed, refused+moreRefused // they may be, for a moment
 	m.p.setPool(key, off)
 	m.p.setPool("queue-time-limit", "30s")
 	// Which of the two it was, a client can't tell, nor whether it waited.
@@ -260,8 +260,8 @@ func (m *mixed) rejected(what, key, value, off string) {
 }
 
 // crossed adds the clients that only the proxy knows of, and what became of them.
-func (m *mixed) crossed(now tally, since time.Time) (served, refused int) {
-	n := m.p.crossed(m.want["accepted"], since)
+func (m *mixed) crossed(now tally, since time.Time) (n, refused int) {
+	n = m.p.crossed(m.want["accepted"], since)
 	m.add("accepted", n)
 	more := func(what string) int {
 		k := now[what] - m.want[what]
@@ -273,7 +273,8 @@ func (m *mixed) crossed(now tally, since time.Time) (served, refused int) {
 		return k
 	}
 	more("abandoned")
-	return more("dials"), more("refused")
+	more("dials")
+	return n, more("refused")
 }
 
 // outcomes are the counters of a queue by their names in the API, and in the

@@ -80,8 +80,9 @@ func (p *proxy) persistent(seed byte, size int, again *atomic.Int64) {
 }
 
 // forgiven says that those who were reset while connecting are clients that the
-// proxy has given up, since it heard nothing from them for seconds. That is right
-// when the link or the proxy stands still for so long, and only then.
+// proxy has given up, since it heard nothing from them for a second or three. That
+// is right when the link or the proxy stands still for so long. A bad link may lose
+// all that a client says meanwhile, but hardly ever.
 func (p *proxy) forgiven(resets int64, since time.Time) {
 	p.t.Helper()
 	if resets == 0 {
@@ -90,7 +91,7 @@ func (p *proxy) forgiven(resets int64, since time.Time) {
 	given := p.metric(`penstock_tap_handshake_timeouts_total{device="` + p.link.dev + `"}`)
 	stall := stalledIn(since, time.Now())
 	p.t.Logf("%d were reset while connecting; %v handshakes are given up; %v for stalls", resets, given, stall)
-	if float64(resets) > given || stall < time.Second {
+	if float64(resets) > given || resets > 2 && stall < time.Second {
 		p.t.Errorf("%d were reset while connecting", resets)
 	}
 }

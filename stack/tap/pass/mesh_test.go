@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"penstock/stack/leak"
 	"penstock/stack/tap/device"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // noise is what frames are cut out of.
 var noise = func() []byte {

@@ -79,6 +79,7 @@ func newRun(cfg Config) (*run, error) {
 		return nil, err
 	}
 	cfg.complete()
+	sock.Reserve() // connections may take all that there are
 	r := &run{cfg: cfg, clock: sock.NewClock(), finished: make(chan struct{})}
 	r.opened.open = make(chan struct{})
 	r.opened.left.Store(int64(cfg.Flows))

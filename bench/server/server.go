@@ -33,6 +33,7 @@ func Listen(cfg Config) (*Server, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
+	sock.Reserve() // connections may take all that there are
 	s := &Server{cfg: cfg, clock: sock.NewClock()}
 	for _, ap := range cfg.Listen {
 		m := &member{address: ap}

@@ -223,6 +223,15 @@ func (s *script) short() {
 	})
 }
 
+// unfit: the member is not for these clients.
+func (s *script) unfit() {
+	s.each(func(id int, c *scripted) string {
+		path := *s.pathOf(c)
+		c.path = nil
+		return s.took(id, c, s.Loop(c.loop).Unfit(s.now, path, uint32(id), &c.a))
+	})
+}
+
 func (s *script) must(err error) {
 	if err != nil {
 		s.td.Fatalf(s.t, "%v", err)

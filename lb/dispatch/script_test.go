@@ -60,6 +60,7 @@ var verbs = map[string]func(*script){
 	"dialled":   (*script).dialled,
 	"fail":      (*script).fail,
 	"short":     (*script).short,
+	"unfit":     (*script).unfit,
 	"release":   (*script).release,
 	"leave":     (*script).leave,
 	"run":       (*script).run,

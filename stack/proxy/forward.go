@@ -62,19 +62,24 @@ func (w *worker) forward(i uint32, path dispatch.Path, now int64) {
 	s := w.stats.members[path.Member]
 	s.Open.Add(1)
 	w.joined()
-	ok, full := w.tap.Forward(i, &o, now)
-	if !full {
+	switch w.tap.Forward(i, &o, now) {
+	case tap.Passed:
 		s.Dialled.Add(1)
-	}
-	switch {
-	case ok:
-	case full: // it is passed over for a while, as one that has all it may have
-		w.unforward(path.Member)
-		a := w.attemptOf(i)
-		w.handshakeAgain(i, &a, w.disp.Short(dispatch.Tick(now), path, i|handshakeBit, &a), now)
-	default:
+	case tap.NoWay:
+		s.Dialled.Add(1)
 		w.Refused(i, held(path), now)
+	case tap.NoRoom: // it is passed over for a while, as one that has all it may have
+		w.notForwarded(i, path, w.disp.Short, now)
+	case tap.Taken:
+		w.notForwarded(i, path, w.disp.Unfit, now)
 	}
+}
+
+// notForwarded puts a client back to its place by one of the dispatcher's ways.
+func (w *worker) notForwarded(i uint32, path dispatch.Path, back func(dispatch.Tick, dispatch.Path, uint32, *dispatch.Attempt) dispatch.Verdict, now int64) {
+	w.unforward(path.Member)
+	a := w.attemptOf(i)
+	w.handshakeAgain(i, &a, back(dispatch.Tick(now), path, i|handshakeBit, &a), now)
 }
 
 // unforward is for a flow that is gone.

@@ -104,15 +104,24 @@ type Opening struct {
 	Shake    time.Duration // how long the client may take then
 }
 
-// Forward lets a handshake go on to a server. False: there is no way to it, or no
-// room, and the record is the owner's as before; full says that it is for want
-// of a port or a record, so that it is no fault of the server's.
-func (p *Port) Forward(i uint32, o *Opening, now int64) (ok, full bool) {
+// Passage is what came of Forward.
+type Passage uint8
+
+const (
+	Passed Passage = iota
+	// The others leave the record the owner's as before.
+	NoWay  // there is none to the server
+	NoRoom // no port of an SNAT address, or no record of a flow: no fault of the server's
+	Taken  // the server knows another connection by the client's own port: nobody else's affair
+)
+
+// Forward lets a handshake go on to a server, if it can.
+func (p *Port) Forward(i uint32, o *Opening, now int64) Passage {
 	f := p.fwd
 	s := f.server(placeOf(o.To))
 	if s == 0 {
 		p.counts.noRoute.Add(1)
-		return false, false
+		return NoWay
 	}
 	k := p.table.Key(i)
 	client := flow.Key{Addr: k.Peer, Port: k.Port, Tag: k.Virtual}
@@ -123,12 +132,16 @@ func (p *Port) Forward(i uint32, o *Opening, now int64) (ok, full bool) {
 	if short != nil && f.reap(now) {
 		n, short = f.add(i, &client, s, now)
 	}
-	if short != nil {
+	switch {
+	case short == nil:
+		f.begin(n, i, o, now)
+		return Passed
+	case short == &p.counts.portsOut && len(p.listenerOf(i).SNAT) == 0:
 		short.Add(1)
-		return false, true
+		return Taken
 	}
-	f.begin(n, i, o, now)
-	return true, false
+	short.Add(1)
+	return NoRoom
 }
 
 // add makes the flow of a record's handshake with server s. If it can't, short counts

@@ -146,7 +146,7 @@ func TestForwardTwice(t *testing.T) {
 	c.fin(s)
 	s.fin(c)
 	r.want("over")
-	if ok, _ := r.forward(r.only(), r.now); !ok {
+	if way := r.forward(r.only(), r.now); way != Passed {
 		t.Error("it is not let in when the first is over")
 	}
 	r.told = nil

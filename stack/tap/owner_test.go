@@ -95,18 +95,18 @@ func (o *owner) Arrived(i uint32, now int64) {
 }
 
 // forward lets a record go on to the server.
-func (o *owner) forward(i uint32, now int64) (ok, full bool) {
-	ok, full = o.port.Forward(i, &Opening{To: o.to, Held: uint64(i) << 8, Patience: 5 * time.Second, Shake: 3 * time.Second}, now)
-	if !ok {
+func (o *owner) forward(i uint32, now int64) Passage {
+	way := o.port.Forward(i, &Opening{To: o.to, Held: uint64(i) << 8, Patience: 5 * time.Second, Shake: 3 * time.Second}, now)
+	if way != Passed {
 		o.tell("no way")
 		o.records[i] = Parked
 		o.port.Park(i)
-		return ok, full
+		return way
 	}
 	o.forwarded++
 	o.records[i] = Forwarding
 	o.flows[o.port.Record(i).Slot] = false
-	return ok, full
+	return way
 }
 
 func (o *owner) Answered(f, i uint32, _ int64) {

@@ -30,6 +30,7 @@ type Config struct {
 	Servers  *Link // the device that servers are behind; nil: the clients'
 
 	netTime func() time.Duration // term.Config's Time
+	light   bool                 // a test's, which makes ports by the thousand: no ballast
 }
 
 // Link is a device that has servers behind it and no clients.

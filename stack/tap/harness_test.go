@@ -68,6 +68,7 @@ func bareRig(t testing.TB, loops int, options ...setup) *rig {
 	}
 	r := &rig{t: t, dev: ether.New(loops), owner: newOwner(t), now: int64(1000 * time.Second), netTime: time.Second}
 	c.netTime = func() time.Duration { return r.netTime }
+	c.light = true
 	owners := []Owner{r.owner}
 	for range loops - 1 {
 		owners = append(owners, newOwner(t))

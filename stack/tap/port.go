@@ -126,7 +126,10 @@ func NewPorts(c Config, ds *Devices, owners []Owner, wake func(i int) func(), no
 	var secret [16]byte
 	crand.Read(secret[:])
 	cookie := park.NewCookie(secret)
-	weight := make([]byte, ballast)
+	var weight []byte
+	if !c.light {
+		weight = make([]byte, ballast)
+	}
 	for i, o := range owners {
 		p := &Port{weight: weight,
 			cfg: &c, owner: o, device: d, queue: d.Queue(i), mac: d.MAC(), hops: hop.New(),

@@ -87,7 +87,7 @@ func TestResetAtAccept(t *testing.T) {
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	h := blackHole(t)
-	p := setup{members: []string{h.addr + ",connection-limit=1"}}.start(t)
+	p := setup{pool: "connect-timeout=20s", members: []string{h.addr + ",connection-limit=1"}}.start(t)
 	c := p.polite(1)[0]
 	await(t, patience, "a dial", func() bool { return p.dialling(h.addr) == 1 })
 	p.polite(1)

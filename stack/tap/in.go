@@ -98,11 +98,35 @@ func fragment(b []byte, v6 bool) bool {
 // hidden says whether an IP datagram that is not taken for TCP is a piece of that, or
 // has it behind options.
 func hidden(b []byte, v6 bool) bool {
-	const ether, ip6, next6, tcp = 14, 40, 44, 6
+	const ether, proto4, tcp = 14, 9, 6
 	if v6 {
-		return b[ether+6] == next6 && len(b) > ether+ip6 && b[ether+ip6] == tcp
+		return hidden6(b[ether:])
 	}
-	return b[ether+9] == tcp
+	return b[ether+proto4] == tcp
+}
+
+// hidden6 looks for TCP behind the extension headers that netstack passes over. Where
+// they go on behind what there is of the datagram it may be there.
+func hidden6(ip []byte) bool {
+	const hopByHop, tcp, routing, fragment, icmp, destination = 0, 6, 43, 44, 58, 60
+	next, at := ip[6], 40
+	for {
+		size := 8
+		switch next {
+		case hopByHop, routing, fragment, destination:
+		default:
+			return next == tcp
+		}
+		if len(ip) < at+size {
+			return true
+		}
+		if next != fragment {
+			size += 8 * int(ip[at+1])
+		} else if ip[at+2] != 0 || ip[at+3]&^7 != 0 { // not the first piece: no header follows
+			return ip[at] != icmp
+		}
+		next, at = ip[at], at+size
+	}
 }
 
 // complete says that a frame's checksum need not be looked at.

@@ -6,6 +6,7 @@ import (
 	"penstock/bench/client"
 	"penstock/bench/proc"
 	"penstock/bench/result"
+	"penstock/bench/scenario"
 	"penstock/bench/tally"
 )
 
@@ -136,7 +137,7 @@ func (s *seen) size(f map[string]float64, what string, grown proc.Size, n int) {
 	who := "pair"
 	if what == "parked" {
 		who = "client"
-		if n -= s.slots(); s.known != nil {
+		if n -= slots(s.c); s.known != nil {
 			n = int(s.known.Parked)
 		}
 	}
@@ -161,12 +162,12 @@ func (s *seen) stood(late bool) (n int) {
 	return n
 }
 
-// slots are how many connections all servers may have at a time.
-func (s *seen) slots() (n int) {
-	for i := range s.c.Servers {
-		n += s.c.Servers[i].Config.Limit * max(s.c.Members, 1)
+// slots are how many connections all servers of a case may have at a time.
+func slots(c *scenario.Case) (n int) {
+	for i := range c.Servers {
+		n += c.Servers[i].Config.Limit * max(c.Members, 1)
 	}
-	return n * max(s.c.Copies, 1)
+	return n * max(c.Copies, 1)
 }
 
 // fairness is Jain's index of what each client process got of its due share: 1

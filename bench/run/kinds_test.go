@@ -117,7 +117,7 @@ func TestSmall(t *testing.T) {
 about   large
 proxies none
 rounds  9
-server  -then close -fifo 100ms
+server  -then close -fifo 100ms -limit 7
 network link
 syn     many -work hold -flows 1000000
 syn     few -work short -flows 1000
@@ -148,8 +148,8 @@ metric  conn/s more
 			t.Errorf("%s, want %s in the end", args, want)
 		}
 	}
-	if args := strings.Join(c.Servers[0].Args, " "); !strings.HasSuffix(args, "-fifo 100ms -fifo 5s") || c.Settle != time.Minute {
-		t.Error(args, c.Settle)
+	if args := strings.Join(c.Servers[0].Args, " "); !strings.HasSuffix(args, "-limit 7 -fifo 5s") || c.Settle != time.Minute || c.Ghosts != 7 {
+		t.Error(args, c.Settle, c.Ghosts)
 	}
 	if was := s.Cases[0]; was.Clients[3].Config.Flows != 1000 || was.Servers[0].Config.Fifo != 100*time.Millisecond || len(was.Clients[5].Args) != 4 {
 		t.Error("the scenario is changed")

@@ -134,6 +134,9 @@ func small(c scenario.Case) scenario.Case {
 			cl.Args = append(append([]string(nil), cl.Args...), "-flows", fmt.Sprint(each))
 		}
 		patiently(cl)
+		if cl.Config.Sustain { // who is cut in the end may just have got a slot, if there was no time for all
+			c.Ghosts = max(c.Ghosts, slots(&c))
+		}
 	}
 	c.Settle = max(c.Settle, smallDrain)
 	return c

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestBudget(t *testing.T) {
@@ -82,10 +83,16 @@ func TestBudgetLosesNoWakeUp(t *testing.T) {
 	}
 }
 
-// inStep calls f and g at the same time, as closely as two threads can, and
-// then check, so many times.
+// ample is how long inStep goes on: while others have the processors, two threads
+// that wait for each other take a hundred times as long as usual.
+const ample = 4 * time.Second
+
+// inStep calls f and g at the same time, as closely as two threads can, and then
+// check, so many times, or as often as there is time for, and at least a
+// hundredth.
 func inStep(rounds int, f, g func(), check func(round int)) {
 	var begin, ended atomic.Int64
+	var over atomic.Bool
 	var second sync.WaitGroup
 	await := func(n *atomic.Int64, to int) {
 		for n.Load() < int64(to) {
@@ -93,13 +100,19 @@ func inStep(rounds int, f, g func(), check func(round int)) {
 		}
 	}
 	second.Go(func() {
-		for round := range rounds {
-			await(&begin, round+1)
+		for round := 1; ; round++ {
+			await(&begin, round)
+			if over.Load() {
+				return
+			}
 			g()
 			ended.Add(1)
 		}
 	})
-	for round := range rounds {
+	defer second.Wait()
+	defer func() { over.Store(true); begin.Add(1) }() // be it that check fails
+	end := time.Now().Add(ample)
+	for round := 0; round < rounds && (round < rounds/100 || time.Now().Before(end)); round++ {
 		begin.Add(1)
 		for range round % 64 { // each a little later
 			begin.Load()
@@ -108,5 +121,4 @@ func inStep(rounds int, f, g func(), check func(round int)) {
 		await(&ended, round+1)
 		check(round)
 	}
-	second.Wait()
 }

@@ -178,7 +178,9 @@ func (p *Port) prove(k *park.Key, s *park.Syn, told uint32, now int64) {
 func (p *Port) held(i uint32, b []byte, now int64) {
 	if p.pkt.Has(frame.FIN) && p.bare(i) && p.owner.Leaves(p.Virtual(i)) {
 		p.tellReset(i)
-		p.owner.Left(i, now)
+		if p.table.At(i).State == Parked { // or it has left before
+			p.owner.Left(i, now)
+		}
 		return
 	}
 	p.tellHeld(i, 1, 0, p.pkt.Options(b).TSVal, now)

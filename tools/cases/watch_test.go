@@ -165,7 +165,8 @@ func (p *proxy) listed(t *testing.T, waiting []*client) {
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	a := listen(t, "A", nil)
-	p := setup{pool: "queue-time-limit=5s", members: []string{a.limit(2)}}.start(t)
+	const limit = 4500 * time.Millisecond // half a second from when a client asks again that is connecting
+	p := setup{pool: "queue-time-limit=" + limit.String(), members: []string{a.limit(2)}}.start(t)
 	holder := p.connect()
 	v := a.next(patience)
 	p.ctl("pause", "pool", "p")
@@ -176,7 +177,7 @@ func TestPauseAndResume(t *testing.T) {
 		expired <- time.Since(impatient.at)
 	}()
 	p.awaitDepth(1)
-	time.Sleep(time.Until(impatient.at.Add(4 * time.Second))) // the others have as long to be served
+	time.Sleep(time.Until(impatient.at.Add(limit - time.Second))) // the others have more time, and then much more
 	for i := range 4 {
 		p.polite(1)[0].say(itoa(i) + "\n")
 		await(t, patience, "it waits", func() bool { // or it has waited, and that is the first one
@@ -189,7 +190,9 @@ func TestPauseAndResume(t *testing.T) {
 	if s := p.ctl("show", "pools", "p"); !strings.Contains(s, "paused") {
 		t.Errorf("ctl does not say that it is paused:\n%s", s)
 	}
-	between(t, "expired", <-expired, 4950*time.Millisecond, 5100*time.Millisecond)
+	after := <-expired
+	p.setPool("queue-time-limit", "30s")
+	between(t, "expired", after, limit-50*time.Millisecond, limit+100*time.Millisecond)
 	a.nobody(0)
 	resumed := time.Now()
 	p.ctl("resume", "pool", "p")

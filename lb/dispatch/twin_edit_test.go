@@ -1,6 +1,9 @@
 package dispatch
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // How the twin's objects come, change and go. A free number is nil.
 
@@ -88,6 +91,7 @@ func (t *twin) setVirtual(id VirtualID, c VirtualConfig) {
 			continue
 		}
 		if w.class = v.classFor(w.a.Source); switched {
+			w.left = cmp.Or(w.left, w.sticky)
 			w.sticky, w.in, w.tried, w.waived = 0, 0, 0, false
 		}
 	}
@@ -111,8 +115,9 @@ func (t *twin) forgetMember(id MemberID) bool {
 	if !m.removed || m.use != 0 || t.waiting(m.Pool, Sticky(id)+1) != 0 {
 		return false
 	}
-	// Nor while somebody is for it that another queue counts.
-	if slices.ContainsFunc(t.waiters, func(w *twinWaiter) bool { return w.sticky == Sticky(id)+1 }) {
+	// Nor while somebody is for it that another queue counts, or is to leave it when
+	// the series ends.
+	if slices.ContainsFunc(t.waiters, func(w *twinWaiter) bool { return w.sticky == Sticky(id)+1 || w.left == Sticky(id)+1 }) {
 		return false
 	}
 	t.members[id] = nil
@@ -128,8 +133,12 @@ func (t *twin) forgetVirtual(id VirtualID) bool {
 	return true
 }
 
-// forget drops the removed pools and nodes that nobody names.
+// forget drops the removed pools and nodes that nobody names, and where waiters
+// were: the series ends.
 func (t *twin) forget() {
+	for _, w := range t.waiters {
+		w.left = 0
+	}
 	for i, p := range t.pools {
 		if p != nil && p.gone && !slices.ContainsFunc(t.virtuals, func(v *twinVirtual) bool { return v != nil && int(v.Pool) == i }) &&
 			!slices.ContainsFunc(t.members, func(m *twinMember) bool { return m != nil && int(m.Pool) == i }) {

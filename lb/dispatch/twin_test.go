@@ -67,6 +67,7 @@ type twinWaiter struct {
 	virtual VirtualID
 	sticky  Sticky // whom it waits for; 0: any
 	in      Sticky // whose queue counts it
+	left    Sticky // whom it waited for before this series took it to another pool
 	waived  bool   // it has waited long enough for its member
 	class   uint8
 	tried   uint64

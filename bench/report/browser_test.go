@@ -26,7 +26,7 @@ func seen(t *testing.T, d *result.Document) (dom, complaints string) {
 	if err := Page(path, d); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute) // longer is no work but a hang
 	defer cancel()
 	var errs bytes.Buffer
 	c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),

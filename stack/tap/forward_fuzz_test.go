@@ -17,7 +17,7 @@ func FuzzForward(f *testing.F) {
 	for _, s := range []string{
 		"*s(aadf]a", "*s(a{", "*s(ar)(", "*s{*R", "*stttttt*", "s*s(a)d[f)]attt", "*s(a1s(a2s(a+++", "*s-*", "*s!*s(a!", "*s(arttttttttt",
 		"*s(aNs(aNs(a", "*s(af]aNs(af]attt", "*s<abc(a<def", "pe*sca(ca[d", "pescar(d", "*s~ab(~cd a~ef", "*s(adtttttttttttttttttttttttttttttttttt",
-		"*q1qs(1s(aa", "*s(asdsas)(", "*s(a]fa)(", "*s(a]a<fzz", "*sttt(attttt", "*sr(tttt", "*sNss(a", "Zs", "*slL",
+		"*q1qs(1s(aa", "*s(asdsas)(", "*ssttt(*r~\x80 \x15", "*s(a]fa)(", "*s(a]a<fzz", "*sttt(attttt", "*sr(tttt", "*sNss(a", "Zs", "*slL",
 	} {
 		f.Add([]byte(s), false)
 		f.Add([]byte(s), true)

@@ -118,15 +118,16 @@ func (d *Device) Wrong() []string {
 	return d.wrong
 }
 
-// leave passes on a frame that the device sent, whose checksum is done.
-func (d *Device) leave(b []byte) {
+// leave passes on a frame that the device sent, whose checksum is done; whether it is
+// right is not asked of one that came to the device as valid.
+func (d *Device) leave(b []byte, valid bool) {
 	if d.Watch != nil && d.Watch(b, false) {
 		return
 	}
 	var p frame.Packet
 	k := p.Parse(b, frame.MAC(b[:6]))
 	d.mu.Lock()
-	if k == frame.Bad || k == frame.TCP && !p.ChecksumOK(b) {
+	if k == frame.Bad || k == frame.TCP && !valid && !p.ChecksumOK(b) {
 		d.wrong = append(d.wrong, fmt.Sprintf("%v, or its checksum is wrong: %x", k, b[:min(len(b), 100)]))
 	}
 	reply := d.reply(b, k)
@@ -249,7 +250,7 @@ func (q *Queue) Write(h *device.VNet, parts [][]byte) sys.Errno {
 func (q *Queue) finish(h *device.VNet, b []byte) sys.Errno {
 	if h.GSO != device.GSONone {
 		for _, b := range cut(h, b) {
-			q.write(b)
+			q.write(b, false)
 		}
 		return 0
 	}
@@ -257,11 +258,11 @@ func (q *Queue) finish(h *device.VNet, b []byte) sys.Errno {
 		sum := ^checksum.Checksum(b[h.CsumStart:], 0)
 		binary.BigEndian.PutUint16(b[h.CsumStart+h.CsumOffset:], sum)
 	}
-	return q.write(b)
+	return q.write(b, h.Flags&device.DataValid != 0)
 }
 
 // WriteFrame is as of a device.Queue.
-func (q *Queue) WriteFrame(b []byte) sys.Errno { return q.write(append([]byte(nil), b...)) }
+func (q *Queue) WriteFrame(b []byte) sys.Errno { return q.write(append([]byte(nil), b...), false) }
 
 // holdMost is how many frames are held back.
 const holdMost = 64
@@ -298,7 +299,7 @@ func (q *Queue) Flush() {
 	}
 }
 
-func (q *Queue) write(b []byte) sys.Errno {
+func (q *Queue) write(b []byte, valid bool) sys.Errno {
 	q.mu.Lock()
 	if s := q.d.State(); s != device.Up {
 		q.counts.DroppedDown++
@@ -308,7 +309,7 @@ func (q *Queue) write(b []byte) sys.Errno {
 	q.counts.OutFrames++
 	q.counts.OutBytes += uint64(len(b))
 	q.mu.Unlock()
-	q.d.leave(b)
+	q.d.leave(b, valid)
 	return 0
 }
 

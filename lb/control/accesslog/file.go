@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 )
 
 // ErrNoFile is what Reopen says of a log that New made, or that is stderr.
@@ -68,15 +67,15 @@ func (l *Log) Reopen() error {
 	if err != nil {
 		return err
 	}
-	late := time.NewTimer(stuckTime)
-	defer late.Stop()
+	late := newHang()
+	defer late.stop()
 	select {
 	case l.sinks <- s: // the writer owns it from here on
 		return nil
 	case <-l.done:
 		s.close()
 		return errClosed
-	case <-late.C:
+	case <-late.over:
 		s.close()
 		return errStuck
 	}

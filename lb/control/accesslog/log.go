@@ -73,19 +73,19 @@ var (
 // so that numbers may be given to others; a second at most.
 func (l *Log) Flush() {
 	written := make(chan struct{})
-	late := time.NewTimer(stuckTime)
-	defer late.Stop()
+	late := newHang()
+	defer late.stop()
 	select {
 	case l.asked <- written:
 	case <-l.done:
 		return
-	case <-late.C:
+	case <-late.over:
 		return
 	}
 	select {
 	case <-written:
 	case <-l.done:
-	case <-late.C:
+	case <-late.over:
 	}
 }
 
@@ -124,10 +124,12 @@ func (l *Log) Close() error {
 	l.closing.Do(func() { close(l.stop) })
 	for since := time.Now(); ; {
 		before := l.written()
+		late := newHang()
 		select {
 		case <-l.done:
+			late.stop()
 			return l.failure
-		case <-time.After(stuckTime):
+		case <-late.over:
 		}
 		if l.written() == before || time.Since(since) >= closeTime {
 			return errStuck

@@ -145,8 +145,10 @@ func (p *proxy) stop() {
 	}
 	p.api.close()
 	text := p.stderr()
-	if strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic:") || p.calm && strings.Contains(text, "level=ERROR") {
-		p.t.Error("it complains")
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "DATA RACE") || strings.Contains(line, "panic:") || p.calm && strings.Contains(line, "level=ERROR") {
+			p.t.Error("it complains: " + line)
+		}
 	}
 	if p.t.Failed() {
 		p.t.Logf("stderr of penstock:\n%s", tail(text, 6000))

@@ -53,6 +53,7 @@ type client struct {
 	seq      uint32 // next of ours
 	ack      uint32 // next of its
 	asked    bool
+	busy     bool // its answer is under way, and the slot in use whether it is there or not
 }
 
 // New attaches to the device, in the network of the calling thread.
@@ -157,8 +158,10 @@ func (p *Proxy) leave(from wire.Flow, c *client) {
 		p.counts.Left++
 		return
 	}
-	p.free++
-	p.serve()
+	if !c.busy {
+		p.free++
+		p.serve()
+	}
 }
 
 // segment is for who is connected.
@@ -169,7 +172,7 @@ func (p *Proxy) segment(h *wire.Heard, c *client) {
 	c.stamp = h.Stamp
 	c.ack += uint32(h.Length)
 	if h.Length > 0 && !c.asked {
-		c.asked = true
+		c.asked, c.busy = true, true
 		go p.answer(h.From, c, append([]byte(nil), h.Payload...))
 	}
 	if h.Flags&wire.FIN != 0 {
@@ -183,7 +186,10 @@ func (p *Proxy) answer(from wire.Flow, c *client, request []byte) {
 	response := p.cfg.Answer(request)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	c.busy = false
 	if p.clients[from] != c {
+		p.free++
+		p.serve()
 		return
 	}
 	p.counts.Served++

@@ -78,7 +78,8 @@ func TestSilence(t *testing.T) {
 		conns <- c
 	})
 	b := background(t, Config{
-		Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, For: time.Hour, Drain: time.Hour,
+		Target: addr, Work: Short, Flows: 2, Request: 64, Response: 64, For: 2 * time.Hour, Drain: time.Hour,
+		Arrivals: schedule(t, "burst:2@1h"), // who is due counts, however late that is known
 		Patience: dist(t, "200ms"), GiveUp: Silence,
 	})
 	for range 2 {

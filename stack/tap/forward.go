@@ -72,6 +72,7 @@ type forwarder struct {
 	left     uint8 // how many more loops may have a look at it
 	forwards bool  // some virtual server does, or did
 	fresh    int   // bytes of its payload that were not seen before
+	moves    bool  // it has such, or a SYN or a new FIN: the connection is not idle
 	link     link  // that servers are behind; the clients' if there is one only
 
 	servers  []server // number 0 is none

@@ -227,10 +227,12 @@ func (f *forwarder) track(from track.Side, fl *flow.Flow, s *segment) (e track.E
 	}
 	was, fin := fl.Conn.Next(from), fl.Conn.Finished(from)
 	e, drop = fl.Conn.Segment(from, &seg)
-	f.fresh = 0
-	if pkt.Flags&frame.SYN == 0 {
+	f.fresh, f.moves = 0, pkt.Flags&frame.SYN != 0
+	if !f.moves {
 		f.fresh = int(fl.Conn.Next(from) - was)
+		f.moves = f.fresh > 0
 		if !fin && fl.Conn.Finished(from) {
+			f.moves = true
 			f.fresh-- // a FIN has a number, too; it may have been passed before, and be -1 now
 		}
 	}
@@ -265,7 +267,7 @@ func (f *forwarder) send(n uint32, from track.Side, s *segment, to *frame.Flow, 
 	}
 	payload := pkt.End - pkt.Data
 	f.count(fl, from)
-	if payload > 0 || pkt.Flags&(frame.SYN|frame.FIN) != 0 || fl.Mark&over != 0 { // a keep-alive is no byte
+	if f.moves || fl.Mark&over != 0 { // a keep-alive is no byte, nor is one that is sent again
 		fl.Active = uint32(now / ms)
 	}
 	p.counts.carried(from, payload)

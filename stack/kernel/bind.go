@@ -1,9 +1,11 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
+	"sync"
 
 	"github.com/panjf2000/gnet/v2/pkg/socket"
 	"golang.org/x/sys/unix"
@@ -14,7 +16,7 @@ import (
 // Address is where a virtual server listens.
 type Address struct {
 	netip.AddrPort
-	Dual bool // all addresses of both families, on AddrPort's port
+	Dual bool // all addresses of both families, on AddrPort's port; of IPv4 if that is all there is
 }
 
 func (a Address) String() string {
@@ -79,7 +81,22 @@ func (a Address) Free() error {
 	return nil
 }
 
-func (a Address) is4() bool { return !a.Dual && a.Addr().Unmap().Is4() }
+func (a Address) is4() bool {
+	if a.Dual {
+		return !ipv6()
+	}
+	return a.Addr().Unmap().Is4()
+}
+
+// ipv6 says whether the kernel has sockets for IPv6: not if it was started with
+// ipv6.disable=1.
+var ipv6 = sync.OnceValue(func() bool {
+	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return !errors.Is(err, unix.EAFNOSUPPORT)
+})
 
 func (a Address) family() int {
 	if a.is4() {
@@ -91,19 +108,24 @@ func (a Address) family() int {
 // oneFamily keeps IPv4 out of a socket for IPv6, and lets it in for Dual,
 // whatever the host's default is.
 func (a Address) oneFamily(fd int) {
-	if a.Dual {
-		sys.SetInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
-	} else if !a.is4() {
-		sys.SetInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
+	if a.is4() {
+		return
 	}
+	only := 1
+	if a.Dual {
+		only = 0
+	}
+	sys.SetInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only)
 }
 
 func (a Address) sockaddr() unix.Sockaddr {
 	switch {
-	case a.is4():
-		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().Unmap().As4()}
+	case a.Dual && a.is4():
+		return &unix.SockaddrInet4{Port: int(a.Port())}
 	case a.Dual:
 		return &unix.SockaddrInet6{Port: int(a.Port())}
+	case a.is4():
+		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().Unmap().As4()}
 	}
 	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -66,6 +67,23 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Where the kernel has no IPv6 at all, ":PORT" is that of IPv4.
+func TestDualWithoutIPv6(t *testing.T) {
+	defer func(f func() bool) { ipv6 = f }(ipv6)
+	ipv6 = func() bool { return false }
+	var at Address
+	_, clients := accepting(t, func(l *Loop) { at = listenBeside(t, l, 7, Address{Dual: true}, thoseHere([]string{"::1"})) })
+	if err := at.Free(); err == nil {
+		t.Errorf("%v is said to be free", at)
+	}
+	conn := dialTo(t, "tcp", fmt.Sprintf("127.0.0.1:%d", at.Port()))
+	got := receive(t, clients)
+	unix.Close(got.fd)
+	if got.from.AddrPort() != conn.LocalAddr().(*net.TCPAddr).AddrPort() {
+		t.Errorf("accepted %v, want %v", got.from.AddrPort(), conn.LocalAddr())
 	}
 }
 

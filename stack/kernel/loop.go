@@ -23,7 +23,8 @@ type Handler interface {
 	Accepted(listener, fd int, from sys.Peer, now int64)
 	// Ready reports that more can be done with a socket.
 	Ready(ref uint32, r sys.Ready, now int64)
-	// Expired reports that a timer fired.
+	// Expired reports that a timer fired. If it is late, what was ready before has been
+	// told of.
 	Expired(timer uint32, now int64)
 	// Turn is called after each of these, and after Wake. It returns when it
 	// wants to be called at the latest: 0 never, a time in the past for soon.
@@ -53,7 +54,10 @@ type Loop struct {
 	paused    bool  // listeners are off
 	retryAt   int64 // look again at a paused listener, 0: wait for room
 	lastWarn  int64
-	later     bool // Late is to be called
+	later     bool  // Late is to be called
+	heard     int64 // all that was ready then has been told of
+	asked     int64 // what heard becomes, when the waker has been told of so many times more
+	rounds    int
 
 	woken atomic.Bool // a wake-up is on its way, or a turn is
 }
@@ -173,6 +177,7 @@ func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 			l.later = false
 			l.handler.Late()
 		}
+		l.cameRound()
 	default:
 		if i := l.listenerOf(fd); i >= 0 {
 			l.accept(i)
@@ -186,7 +191,7 @@ func (l *Loop) event(fd int, ev netpoll.IOEvent, _ netpoll.IOFlags) error {
 
 // turn does what is due, lets the handler do what came up, and sets the timer.
 func (l *Loop) turn() {
-	l.wheel.Advance(l.now, l.expired)
+	l.fire()
 	due := l.handler.Turn(l.now)
 	if l.paused {
 		l.tryResume()
@@ -196,13 +201,45 @@ func (l *Loop) turn() {
 		l.Wake()
 		due = 0
 	}
-	if at, ok := l.wheel.Next(); ok {
+	if at, ok := l.wheel.Next(); ok && l.rounds == 0 {
 		due = sooner(due, at)
 	}
 	if due != 0 && (l.armed == 0 || due < l.armed) {
 		l.armed = due
 		sys.SetTimer(l.timer, due-l.now)
 	}
+}
+
+// lateBy is how late timers may be before it matters what else is late.
+const lateBy = int64(20 * time.Millisecond)
+
+// fire tells of the timers that are due. Where they are late, the machine or this
+// loop having stood still, an answer may be there that they are to miss: then all that
+// is ready is told of first.
+func (l *Loop) fire() {
+	to := l.now
+	if at, ok := l.wheel.Next(); ok && at < l.now-lateBy {
+		to = l.heard
+		if at > l.heard && l.rounds == 0 {
+			l.asked, l.rounds = l.now, 2
+			sys.Wake(l.waker)
+		}
+	}
+	l.wheel.Advance(to, l.expired)
+}
+
+// cameRound counts the waker's events that fire waits for. The first may have been on
+// its way already, the second is behind all that was ready before it.
+func (l *Loop) cameRound() {
+	switch l.rounds {
+	case 0:
+		return
+	case 1:
+		l.heard = l.asked
+	default:
+		sys.Wake(l.waker)
+	}
+	l.rounds--
 }
 
 func (l *Loop) expired(id uint32) { l.handler.Expired(id, l.now) }

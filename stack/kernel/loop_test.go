@@ -137,6 +137,49 @@ func TestLater(t *testing.T) {
 	}
 }
 
+// Where the loop stood still, what came in time is told of before a timer says that it
+// did not come.
+func TestLateTimersLetOthersPass(t *testing.T) {
+	const sockets = 8
+	var told atomic.Int64
+	h, b, fired := &handler{}, roomy(), make(chan int64, 100)
+	h.ready = func(_ uint32, r sys.Ready) {
+		if r&sys.In != 0 {
+			told.Add(1)
+		}
+	}
+	h.expired = func(uint32, int64) { fired <- told.Load() }
+	l := run(t, b, h, nil)
+	var fds []int
+	var peers []*net.TCPConn
+	for i := range uint32(sockets) {
+		fd, peer := pair(t)
+		fds, peers = append(fds, fd), append(peers, peer)
+		b.dial()
+		do(t, l, func() { l.Watch(fd, 1+i) })
+		defer do(t, l, func() { l.Close(fd) })
+	}
+	for round := range int64(5) {
+		do(t, l, func() {
+			at := Clock() + int64(time.Millisecond)
+			for i, p := range peers {
+				l.Wake() // whose event comes before theirs
+				l.StartTimer(1+uint32(i), at)
+				if _, err := p.Write([]byte{1}); err != nil {
+					t.Error(err)
+				}
+				until(t, func() bool { return unread(fds[i]) > int(round) }, "byte %d of socket %d", round, i)
+			}
+			time.Sleep(time.Duration(lateBy) * 2)
+		})
+		for range peers {
+			if n := receive(t, fired); n != (round+1)*sockets {
+				t.Errorf("round %d: a timer fired behind %d events, want %d", round, n-round*sockets, sockets)
+			}
+		}
+	}
+}
+
 func TestDoKeepsOrder(t *testing.T) {
 	l := run(t, roomy(), &handler{}, nil)
 	var got []int

@@ -76,6 +76,10 @@ func (w *worker) Expired(timer uint32, now int64) {
 	case heading:
 		w.noHeader(i, c, "proxy", now)
 	case shaking:
+		if w.tap.Heard(now) < p.active { // its answer may be there
+			w.loop.StartTimer(timer, now+int64(time.Millisecond))
+			return
+		}
 		w.end(i, c, ClientQuit, "client", now) // it is not there any more
 	case dialling:
 		w.dialFailed(i, c, p, now)

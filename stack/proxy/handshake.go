@@ -136,9 +136,11 @@ func (w *worker) shake(i uint32, path dispatch.Path, holds bool, now int64) {
 		tried: t.members, tries: t.tries,
 	}
 	c.pair = w.pairs.Alloc()
-	*w.pairs.At(c.pair) = pair{client: ci, server: relay.Side{FD: none}, path: path, holds: holds, granted: now, active: now}
+	*w.pairs.At(c.pair) = pair{client: ci, server: relay.Side{FD: none}, path: path, holds: holds, granted: now}
 	w.loop.Joined()
-	w.loop.StartTimer(c.pair, now+w.tap.Patience(i, int64(shakeTime), now))
+	p := w.pairs.At(c.pair)
+	p.active = now + w.tap.Patience(i, int64(shakeTime), now)
+	w.loop.StartTimer(c.pair, p.active)
 	w.tap.Release(i, ci, now)
 }
 

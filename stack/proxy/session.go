@@ -62,7 +62,7 @@ type pair struct {
 	up, down  relay.Flow
 	granted   int64 // when the slot was given
 	connected int64 // 0: not yet
-	active    int64 // when the last byte moved
+	active    int64 // when the last byte moved; of who is shaking, when its time is over
 	flags     pairFlags
 	flushes   uint8 // looks taken while flushing
 	refused   Code  // while refusing

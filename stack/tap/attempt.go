@@ -27,14 +27,14 @@ type attempts struct {
 	wheel *wheel.Wheel
 }
 
-// retime is called when an attempt's time has come.
-func (f *forwarder) retime(a uint32, now int64) {
+// retime is called when an attempt's time has come, by a time up to which all was heard.
+func (f *forwarder) retime(a uint32, at, now int64) {
 	t := f.attempts.slab.At(a)
 	fl := f.flows.At(t.flow)
 	switch state := fl.Conn.State(); {
 	case state == track.Resetting:
 		f.askReset(a, now)
-	case now < t.until:
+	case at < t.until:
 		f.sendSyn(a, now)
 	case state == track.Opening:
 		f.unanswered(t.flow, now)

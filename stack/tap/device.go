@@ -24,6 +24,7 @@ type Device interface {
 // WriteFrame is for any goroutine, the rest is the loop's.
 type Queue interface {
 	FD() int
+	Waiting() bool
 	Read(h *device.VNet, a, b []byte) (n int, e sys.Errno)
 	WriteFrame(b []byte) sys.Errno
 	Send(h *device.VNet, head, tail []byte)

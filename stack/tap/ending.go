@@ -171,12 +171,12 @@ func (f *forwarder) span(n uint32, fl *flow.Flow) (span int64, how End) {
 }
 
 // look is called when a flow may be due.
-func (f *forwarder) look(n uint32, now int64) (due int64) {
+func (f *forwarder) look(n uint32, at, now int64) (due int64) {
 	fl := f.flows.At(n)
 	if fl.Mark&attempting != 0 {
 		return math.MaxInt64
 	}
-	if due = f.due(n, now); due > now {
+	if due = f.due(n, now); due > at {
 		return due
 	}
 	if fl.Conn.State() == track.Closed {

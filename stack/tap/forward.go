@@ -74,6 +74,8 @@ type forwarder struct {
 	fresh    int   // bytes of its payload that were not seen before
 	moves    bool  // it has such, or a SYN or a new FIN: the connection is not idle
 	link     link  // that servers are behind; the clients' if there is one only
+	ear      ear   // of that
+	again    int64 // when attempts are looked at again that are due, but may have been answered
 
 	servers  []server // number 0 is none
 	serverAt map[place]uint16

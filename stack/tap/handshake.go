@@ -417,7 +417,7 @@ const (
 // walk looks for clients that have said nothing for too long: giving up is
 // silent. It is done in portions, so that no turn gets long.
 func (p *Port) walk(now int64) {
-	if p.table.Silent(now, walkBudget, func(i uint32) {
+	if p.table.Silent(p.Heard(now), walkBudget, func(i uint32) {
 		if p.table.At(i).State == Parked {
 			p.counts.silent.Add(1)
 			p.mute++

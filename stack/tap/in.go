@@ -18,10 +18,11 @@ const (
 
 // Readable takes in what the device has, or a good deal of it.
 func (p *Port) Readable(now int64) {
-	for frames, bytes := 0, 0; frames < readMost && bytes < bytesMost; frames++ {
+	frames, all := 0, false
+	for bytes := 0; frames < readMost && bytes < bytesMost; frames++ {
 		head, tail := p.net.Room()
 		n, e := p.queue.Read(&p.vnet, head, tail)
-		if e != 0 {
+		if all = e != 0; all {
 			if e != unix.EAGAIN {
 				p.checkAt = now // it went down, or away
 			}
@@ -31,6 +32,7 @@ func (p *Port) Readable(now int64) {
 		s := p.segmentIn(n, head, tail)
 		p.take(&s, now)
 	}
+	p.ear.read(frames, all, now)
 	p.Turn(now)
 }
 

@@ -28,6 +28,7 @@ func newForwarder(p *Port, c *Common, d *Devices, i int, owner FlowOwner, seed u
 	f := &forwarder{
 		p: p, owner: owner, common: c, loop: i, flows: flow.New(p.cfg.Flows, seed, sys.LargePages),
 		link:    link{device: s, queue: s.Queue(i), mac: s.MAC(), mtu: s.MTU()},
+		ear:     ear{device: s, queue: s.Queue(i), upTo: now, since: now},
 		servers: make([]server, 1), serverAt: map[place]uint16{},
 	}
 	f.attempts.wheel = wheel.New(now)
@@ -53,10 +54,11 @@ func (p *Port) Servers() (fd int, there, ok bool) {
 // ServersReadable takes in what that device has, or a good deal of it.
 func (p *Port) ServersReadable(now int64) {
 	f := p.fwd
-	for frames, bytes := 0, 0; frames < readMost && bytes < bytesMost; frames++ {
+	frames, all := 0, false
+	for bytes := 0; frames < readMost && bytes < bytesMost; frames++ {
 		head, tail := p.net.Room()
 		n, e := f.link.queue.Read(&p.vnet, head, tail)
-		if e != 0 {
+		if all = e != 0; all {
 			if e != unix.EAGAIN {
 				p.checkAt = now
 			}
@@ -65,6 +67,7 @@ func (p *Port) ServersReadable(now int64) {
 		bytes += n
 		f.take(p.segmentIn(n, head, tail), now)
 	}
+	f.ear.read(frames, all, now)
 	p.Turn(now)
 }
 
@@ -222,9 +225,17 @@ func (f *forwarder) announceOne(a *frame.Addr) {
 // turn does what is due.
 func (f *forwarder) turn(now int64) {
 	f.from = fromClients
-	f.attempts.wheel.Advance(now, func(a uint32) { f.retime(a, now) })
+	at := now
+	if due, ok := f.attempts.wheel.Next(); ok && due <= now {
+		at = f.heardBoth(now)
+	}
+	f.attempts.wheel.Advance(at, func(a uint32) { f.retime(a, at, now) })
+	f.again = 0
+	if at < now {
+		f.again = now + ms
+	}
 	if now >= f.walkAt {
-		f.walk(now)
+		f.walk(f.heardBoth(now), now)
 	}
 	f.p.counts.lingering.Store(int64(f.flows.Len()) - f.p.counts.flows.Load())
 }
@@ -242,9 +253,10 @@ func (f *forwarder) held() bool { return !f.common.oneArmed && f.link.queue.Held
 // look at: then a microsecond for each, a second at most. If there is none, too.
 const flowsEvery = 50 * ms
 
-// walk looks for flows of which nothing was heard for too long, in portions.
-func (f *forwarder) walk(now int64) {
-	if !f.flows.Walk(now, walkBudget, func(n uint32) int64 { f.looked++; return f.look(n, now) }) {
+// walk looks for flows of which nothing was heard for too long, in portions: if they
+// are due at a time up to which all was heard.
+func (f *forwarder) walk(at, now int64) {
+	if !f.flows.Walk(at, walkBudget, func(n uint32) int64 { f.looked++; return f.look(n, at, now) }) {
 		f.walkAt = now + walkPause
 		return
 	}
@@ -258,7 +270,7 @@ func (f *forwarder) walk(now int64) {
 func (f *forwarder) dueAt() int64 {
 	due := f.walkAt
 	if at, ok := f.attempts.wheel.Next(); ok {
-		due = min(due, at)
+		due = min(due, max(at, f.again))
 	}
 	return due
 }

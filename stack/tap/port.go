@@ -84,11 +84,12 @@ type Port struct {
 	injected  bool             // netstack has something to do
 	more      bool             // ... or to say
 	met       bool             // other loops have more frames for us
-	draining  bool             // nobody new is let in
-	silentAt  int64            // when the next walk through the records begins
-	uninvited [][2]sys.Peer    // who got into netstack without a record, and where; see sendOff
-	checkAt   int64            // when to look after the device
-	gone      bool             // there is none
+	ear       ear
+	draining  bool          // nobody new is let in
+	silentAt  int64         // when the next walk through the records begins
+	uninvited [][2]sys.Peer // who got into netstack without a record, and where; see sendOff
+	checkAt   int64         // when to look after the device
+	gone      bool          // there is none
 
 	// See proof.go.
 	cookie        *park.Cookie // all ports have the same
@@ -133,6 +134,7 @@ func NewPorts(c Config, ds *Devices, owners []Owner, wake func(i int) func(), no
 	for i, o := range owners {
 		p := &Port{weight: weight,
 			cfg: &c, owner: o, device: d, queue: d.Queue(i), mac: d.MAC(), hops: hop.New(),
+			ear:    ear{device: d, queue: d.Queue(i), upTo: now, since: now},
 			places: map[place]uint16{}, cookie: cookie, loops: len(owners), shifted: map[uint32]shift.Flow{}, answers: map[uint32]synAck{}, listeners: make([]listener, 1), // number 0 is none
 		}
 		p.table = park.New(c.Handshakes, rand.Uint64())

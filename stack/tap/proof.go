@@ -83,7 +83,7 @@ func (p *Port) judge(now int64) {
 // Patience is how much of the time that is given to a client for its handshake it
 // should get: less while others abuse it, or if it seems to have given up.
 func (p *Port) Patience(i uint32, most, now int64) int64 {
-	if p.table.At(i).Mark&proven == 0 && (p.suspect(now) || p.table.Late(i, now)) {
+	if p.table.At(i).Mark&proven == 0 && (p.suspect(now) || p.table.Late(i, now) && p.table.Late(i, p.Heard(now))) {
 		return most / 3
 	}
 	return most

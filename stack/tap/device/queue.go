@@ -61,6 +61,9 @@ type Queue struct {
 // FD returns the descriptor to watch, the same one until Close.
 func (q *Queue) FD() int { return q.fd }
 
+// Waiting says whether there is a frame. Loop only.
+func (q *Queue) Waiting() bool { return sys.Poll(q.fd)&sys.In != 0 }
+
 // Read reads a frame, its beginning into a and the rest into b, which together
 // should hold MaxFrame: what doesn't fit is lost. n is the frame's length.
 // EAGAIN: there is none. Any other error: Check next. Loop only.

@@ -191,11 +191,11 @@ func (q *Queue) push(a arrival) {
 	}
 }
 
-// Waiting is how many frames nobody has read yet.
-func (q *Queue) Waiting() int {
+// Waiting is as of a device.Queue.
+func (q *Queue) Waiting() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.in)
+	return len(q.in) > 0
 }
 
 // FD returns a descriptor that is readable while there are frames.

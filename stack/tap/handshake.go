@@ -29,7 +29,8 @@ func (p *Port) syn(b []byte, h *device.VNet, n uint16, now int64) bool {
 	if l.flows > 0 && p.fwd.knownSyn(&flow.Key{Addr: pkt.Src, Port: pkt.SrcPort, Tag: n}, b, h, now) {
 		return true
 	}
-	if p.net.Known(sys.Peer{Addr: pkt.Src, Port: pkt.SrcPort}, sys.Peer{Addr: pkt.Dst, Port: pkt.DstPort}) {
+	peer := sys.Peer{Addr: pkt.Src, Port: pkt.SrcPort}
+	if !p.guests.none(&peer) && p.net.Known(peer, sys.Peer{Addr: pkt.Dst, Port: pkt.DstPort}) {
 		return false // netstack asks the client whether it is there (RFC 5961 4)
 	}
 	if l.closed || l.id < 0 || p.draining { // id: its last client was this one
@@ -394,6 +395,7 @@ func (p *Port) accepted(e *term.Event, now int64) {
 		p.heard++
 	}
 	p.Free(i)
+	p.guests.add(e.Conn, &e.Peer)
 	p.counts.accepted.Add(1)
 	p.owner.Connected(session, e.Conn, e.Ready, now)
 }
@@ -401,6 +403,7 @@ func (p *Port) accepted(e *term.Event, now int64) {
 // Hangup closes a connection, with FIN or with a reset.
 func (p *Port) Hangup(conn uint32, clean bool, now int64) {
 	p.unshift(conn, now)
+	p.guests.remove(conn)
 	if clean {
 		p.net.Close(conn)
 	} else {

@@ -118,6 +118,11 @@ func (r *rig) finish() {
 	if n := r.Len(); n != 0 {
 		r.t.Errorf("%d records at the end", n)
 	}
+	for i, n := range r.guests.count {
+		if n != 0 {
+			r.t.Errorf("%d connections are counted at %d at the end", n, i)
+		}
+	}
 	if n := r.FlowsHeld(); n != 0 {
 		r.t.Errorf("%d flows at the end", n)
 	}

@@ -85,6 +85,7 @@ type Port struct {
 	more      bool             // ... or to say
 	met       bool             // other loops have more frames for us
 	ear       ear
+	guests    guests
 	draining  bool          // nobody new is let in
 	silentAt  int64         // when the next walk through the records begins
 	uninvited [][2]sys.Peer // who got into netstack without a record, and where; see sendOff
@@ -134,7 +135,7 @@ func NewPorts(c Config, ds *Devices, owners []Owner, wake func(i int) func(), no
 	for i, o := range owners {
 		p := &Port{weight: weight,
 			cfg: &c, owner: o, device: d, queue: d.Queue(i), mac: d.MAC(), hops: hop.New(),
-			ear:    ear{device: d, queue: d.Queue(i), upTo: now, since: now},
+			ear: ear{device: d, queue: d.Queue(i), upTo: now, since: now}, guests: newGuests(),
 			places: map[place]uint16{}, cookie: cookie, loops: len(owners), shifted: map[uint32]shift.Flow{}, answers: map[uint32]synAck{}, listeners: make([]listener, 1), // number 0 is none
 		}
 		p.table = park.New(c.Handshakes, rand.Uint64())

@@ -62,10 +62,12 @@ func (m *mixed) source() string {
 	return "127.0." + itoa(4+n/250) + "." + itoa(1+n%250)
 }
 
-// empty waits until nobody is there.
+// empty waits until nobody is there, and the pass that found that out is over: who
+// comes before that waits for it.
 func (m *mixed) empty() {
 	m.t.Helper()
 	await(m.t, patience, "nobody is there", func() bool { return m.p.inUse() == 0 && m.p.waitingAll() == 0 })
+	m.p.settled()
 }
 
 func (m *mixed) next() *visit {

@@ -17,11 +17,14 @@ const (
 )
 
 // Readable takes in what the device has, or a good deal of it.
-func (p *Port) Readable(now int64) {
+func (p *Port) Readable(now int64) { p.readable(&p.ear, now) }
+
+// readable takes in frames of one of the devices.
+func (p *Port) readable(from *ear, now int64) {
 	frames, all := 0, false
 	for bytes := 0; frames < readMost && bytes < bytesMost; frames++ {
 		head, tail := p.net.Room()
-		n, e := p.queue.Read(&p.vnet, head, tail)
+		n, e := from.queue.Read(&p.vnet, head, tail)
 		if all = e != 0; all {
 			if e != unix.EAGAIN {
 				p.checkAt = now // it went down, or away
@@ -30,9 +33,13 @@ func (p *Port) Readable(now int64) {
 		}
 		bytes += n
 		s := p.segmentIn(n, head, tail)
-		p.take(&s, now)
+		if from == &p.ear {
+			p.take(&s, now)
+		} else {
+			p.fwd.take(&s, now)
+		}
 	}
-	p.ear.read(frames, all, now)
+	from.read(frames, all, now)
 	p.Turn(now)
 }
 

@@ -3,8 +3,6 @@ package tap
 import (
 	"net/netip"
 
-	"golang.org/x/sys/unix"
-
 	"penstock/stack/sys"
 	"penstock/stack/tap/device"
 	"penstock/stack/tap/flow"
@@ -52,24 +50,7 @@ func (p *Port) Servers() (fd int, there, ok bool) {
 }
 
 // ServersReadable takes in what that device has, or a good deal of it.
-func (p *Port) ServersReadable(now int64) {
-	f := p.fwd
-	frames, all := 0, false
-	for bytes := 0; frames < readMost && bytes < bytesMost; frames++ {
-		head, tail := p.net.Room()
-		n, e := f.link.queue.Read(&p.vnet, head, tail)
-		if all = e != 0; all {
-			if e != unix.EAGAIN {
-				p.checkAt = now
-			}
-			break
-		}
-		bytes += n
-		f.take(p.segmentIn(n, head, tail), now)
-	}
-	f.ear.read(frames, all, now)
-	p.Turn(now)
-}
+func (p *Port) ServersReadable(now int64) { p.readable(&p.fwd.ear, now) }
 
 // segmentIn is a frame of n bytes that was read to head and tail.
 func (p *Port) segmentIn(n int, head, tail []byte) segment {
@@ -83,7 +64,7 @@ func (p *Port) segmentIn(n int, head, tail []byte) segment {
 }
 
 // take handles a frame of that device.
-func (f *forwarder) take(s segment, now int64) {
+func (f *forwarder) take(s *segment, now int64) {
 	p, pkt := f.p, &f.p.pkt
 	f.from, f.left = fromServers, f.around()
 	switch pkt.ParseHead(s.b, s.n, f.link.mac) {
@@ -96,9 +77,9 @@ func (f *forwarder) take(s segment, now int64) {
 	case frame.Neighbor:
 		f.neighbor(s.b, now)
 	case frame.TCP:
-		f.tcp(&s, now)
+		f.tcp(s, now)
 	case frame.Other:
-		f.other(&s, now)
+		f.other(s, now)
 	}
 }
 
